@@ -87,7 +87,7 @@ class _ServerSettings(BaseModel):
 
 
 class EmbeddingSettings(_ServerSettings):
-    """The server of the embedder openai:MODEL, where it is not that of OPENAI_BASE_URL and OPENAI_API_KEY."""
+    """The server of the embedder openai:MODEL, if it differs from OPENAI_BASE_URL and OPENAI_API_KEY."""
 
     base_url: str | None = Field(None, description="address of the server, such as http://localhost:11434/v1")
     timeout: float = Field(120.0, gt=0, description="seconds to wait for the vectors of a batch")
@@ -164,8 +164,8 @@ class GatewaySettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     seconds: float = Field(10.0, gt=0, le=3600, description="after this long the server ends the statement")
-    rows: int = Field(1000, ge=1, description="rows given back; what is left is not fetched")
-    megabytes: float = Field(16.0, gt=0, description="size of what is given back, roughly")
+    rows: int = Field(1000, ge=1, description="rows returned; further rows are not fetched")
+    megabytes: float = Field(16.0, gt=0, description="approximate size of the returned rows")
     hops: int = Field(15, ge=1, description="relationships of a guest's path of variable length, shortest paths apart")
 
 
@@ -239,7 +239,7 @@ class IndexingSettings(BaseModel):
 
 
 class Settings(BaseSettings):
-    """All settings: keyword arguments, then the environment, .env and kgrag.toml, of which the former win.
+    """All settings. Keyword arguments win over the environment, then .env, then kgrag.toml.
 
     Raises:
         SettingsError: a variable sets an option of a retriever or strategy, or kgrag.toml has an invalid key.
@@ -317,7 +317,7 @@ class Settings(BaseSettings):
     def settings_customise_sources(
         cls, settings_cls: type[BaseSettings], *_: Source, **sources: Source
     ) -> tuple[Source, ...]:
-        """Order the sources of values, the first of which wins; see pydantic_settings.
+        """Order the sources of values; the first one wins. See pydantic_settings.
 
         Args:
             settings_cls: the class.

@@ -21,7 +21,7 @@ Item = Document | Problem
 
 MB = 1024 * 1024
 SAMPLE = 64 * 1024
-"""How many bytes of a file are looked at to tell what it is."""
+"""Bytes at the beginning of a file that tell its format."""
 
 _BOMS = (  # the one of UTF-32 begins like the one of UTF-16
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -52,7 +52,7 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 _CONTROL_BYTES = bytes(set(range(32)) - set(b"\t\n\x0b\x0c\r\x1b"))
 _SPACE = re.compile(r"\s+")
 HOW_TO_CONVERT = "convert it with `iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW`, or from whatever encoding it has"
-_MAX_DEPTH = 32  # of nested metadata: what is written as JSON later must not overflow the stack
+_MAX_DEPTH = 32  # of nested metadata: writing it as JSON must not overflow the stack
 
 
 class BadInput(Exception):
@@ -212,7 +212,7 @@ def clean_value(value: Any, depth: int = 0) -> Any:
 def open_file(source: Source) -> BinaryIO:
     """Open the file for reading.
 
-    Raises BadInput for what is no regular file: opening a pipe would wait for ever.
+    Raises BadInput unless it is a regular file: opening a pipe would wait for ever.
     """
     if not stat.S_ISREG(source.path.stat().st_mode):
         raise BadInput("is not a regular file")
@@ -309,7 +309,7 @@ def decode(data: bytes, declared: str | None = None) -> str:
     for encoding in encodings:
         try:
             return data.decode(encoding)
-        except (ValueError, LookupError):  # also names of codecs that are none for text
+        except (ValueError, LookupError):  # also names of codecs that do not decode text
             continue
     if bom in (None, "utf-8-sig") and (text := _cesu(data)) is not None:
         return text

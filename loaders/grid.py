@@ -238,7 +238,7 @@ def _heads_two(first: Sequence[Cell | None], second: Sequence[Cell | None], thir
 
 
 def only_lays_out(cells: int, text: int, inner: int) -> bool:
-    """Return whether a table that holds others is none itself: `inner` of its `text`, in characters, stands in these.
+    """Return whether a table that holds others is mere layout: `inner` of its `text`, in characters, stands in these.
 
     Then they hold most of it, or its cells are whole paragraphs.
     """

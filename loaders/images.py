@@ -1,4 +1,4 @@
-"""Pictures as documents: photographs and scans of pages, each of which is recognised."""
+"""Pictures as documents: photographs and scans of pages, which are recognised."""
 
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -41,7 +41,7 @@ class Images:
         self._image.close()
 
     def header(self) -> dict[str, Any]:
-        """Return the same as that of a PDF: how many `pages`, and nothing else."""
+        """Return the header of a PDF with the number of `pages`, and nothing else."""
         return {"pages": self._pages, "labels": [], "info": {}, "end": "", "contents": []}
 
     def picture(self, number: int, mode: str) -> Any:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 # And what programs for taking notes write, as Obsidian's manual has it: [[links]], ==marks== and %%comments%%.
 
 
-_MAX_NESTING = 100  # the parser drops what is deeper; its own limit of 20 cuts lists of ten levels
+_MAX_NESTING = 100  # the parser drops deeper parts; its own limit of 20 cuts lists of ten levels
 _LISTS = word_lists("kgrag.loaders")
 _TAGS = _LISTS["tags"]
 _FLAGS = _LISTS["flags"]
@@ -322,12 +322,12 @@ _RELATIVE = re.compile(r"(?![a-z][a-z0-9+.-]*:|/)[^?#]+", re.IGNORECASE)
 _ATTRIBUTED = ("image", "link_close", "code_inline", "strong_close", "em_close")
 """Tokens that attributes may follow, "{ .md-button }"."""
 _FIELDS = re.compile(r"(?:\**[^\W\d_][^\n:.;,?!*]{0,40}(?:\*\*:|:\*\*|:) +\S[^\n]{0,99}(?:\n|$)){2,}")
-"""Lines such as "Length: 30 m", each of which is a field of its own."""
+"""Lines such as "Length: 30 m": each is a field of its own."""
 _SIGNS = {"sup": "^", "sub": "_"}
 _LEFT_OUT = {
     **dict.fromkeys(("del", "s", "strike"), "deleted piece"), "rt": "reading of characters", "rp": "",
 }  # fmt: skip
-"""Tags whose text is left out, and what it is counted as."""
+"""Tags whose text is left out, and the kind under which it is counted."""
 
 
 def load_markdown(source: Source) -> Document:
@@ -387,7 +387,7 @@ def markdown_document(
 ) -> Document:
     """Read Markdown as a document, titled by `title`, its metadata, its first h1 or its file's name.
 
-    `left_out`: what was left out before, by kind. Raises BadInput.
+    `left_out`: counts of parts that were left out before, by kind. Raises BadInput.
     """
     metadata = metadata or {}
     outline = Outline(beside(source.path))
@@ -497,7 +497,7 @@ class _Renderer:
         """
         line = Inline()
         left_out = self._outline.left_out
-        hidden = ""  # the name of the tag, or the type of the token, that ends what is left out
+        hidden = ""  # the name of the tag, or the type of the token, that ends the hidden part
         after = ""  # the type of the token before
         names = iter(tag_names([token.content for token in tokens or () if token.type == "html_inline"]))
         for token in tokens or ():

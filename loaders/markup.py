@@ -95,7 +95,7 @@ _LISTS = word_lists("kgrag.loaders")
 _FRAMES = _LISTS["frames"]
 _PERMALINKS = frozenset("headerlink header-link anchor-link anchor permalink toclink-anchor hash-link".split())
 _TYPED = frozenset("text search email tel url number date month week time datetime-local color range".split())
-"""Kinds of fields that show what was typed into them."""
+"""Kinds of fields that show typed text."""
 _HIDDEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)\b", re.IGNORECASE)
 _STRUCK = re.compile(r"(?:^|;)\s*text-decoration(?:-line)?\s*:[^;]*\bline-through\b", re.IGNORECASE)
 _HIDDEN_SHARE = 0.1  # of a page's words: less is menus and messages of every page, more is reported
@@ -191,7 +191,7 @@ def _names(tag: Tag, *keys: str) -> set[str]:
 
 
 def _drop_frames(soup: BeautifulSoup, outline: Outline) -> None:
-    """Take out what is there to move about: navigation, and the marks that link a heading to itself."""
+    """Remove navigation, and the marks that link a heading to itself."""
     for link in soup.find_all("a"):
         text = link.get_text().strip()
         own = not _PERMALINKS.isdisjoint(link.get_attribute_list("class")) or text in ("¶", "🔗")

@@ -32,7 +32,7 @@ class Columns:
 
     A common name is accepted in any case; one in small letters comes before one in capitals. The ids in a column that
     `key` names identify documents wherever they come from; those of a detected column identify rows of their file.
-    Columns that are none of the three become metadata.
+    Other columns become metadata.
 
     Attributes:
         key: None: the first of the common names for it.

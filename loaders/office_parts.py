@@ -168,7 +168,7 @@ def child(element: Any, name: str) -> Any:
 
 
 def setting(element: Any, name: str) -> str:
-    """Return the value of the first child of that name, "" if there is none."""
+    """Return the value of the first child of that name, "" without one."""
     inner = child(element, name)
     return "" if inner is None else value(inner, "val")
 

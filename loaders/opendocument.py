@@ -296,7 +296,7 @@ class _Reader:
         self._outline.begin_list(number, form)
         for item in element:
             own = _number(item, "start-value", 0) or None
-            if any(tag(part) != "list" for part in item):  # else it only holds what is deeper, and has no number
+            if any(tag(part) != "list" for part in item):  # else it only holds deeper items, and has no number
                 self._outline.item(own)
                 number = number and (own or number) + 1
             for part in item:

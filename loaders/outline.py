@@ -27,7 +27,7 @@ class _Sections:
         self._parts: list[str] = []  # of the text of the current section
         self._size = 0  # characters of it, where pages are counted
         self._breaks: list[tuple[int, int]] = []  # where its pages begin
-        self._page = 0  # that of the last heading
+        self._page = 0  # the page of the last heading
         self._is_caption = False  # the last heading is a table's caption
         self._sections: list[Section] = []
         self._tables: list[Table] = []
@@ -55,7 +55,7 @@ class _Sections:
         return text
 
     def _heading_as_caption(self) -> str:
-        """Return the current heading as the caption of a table, "" if there is none."""
+        """Return the current heading as the caption of a table, "" without one."""
         self._is_caption = self._is_caption or bool(self._path)
         return self._path[-1][1] if self._path else ""
 
@@ -245,7 +245,7 @@ class Outline(_Sections):
     def document(self, source: Source, title: str, metadata: dict[str, Any] | None = None) -> Document:
         """Return the document of a file, titled by `title`, its first h1 or its name. Raises BadInput if it is empty.
 
-        The file's remarks and the counts of what was left out are noted in `source`.
+        The file's remarks and the counts of parts that were left out are noted in `source`.
         """
         sections = self.sections()
         if not sections and not self.tables:

@@ -1,4 +1,4 @@
-"""Parquet files, such as the parts of FineWeb: rows of named columns, some of which are held at a time."""
+"""Parquet files, such as the parts of FineWeb: rows of named columns, a group of rows in memory at a time."""
 
 from collections.abc import Iterator
 from datetime import date, datetime, time

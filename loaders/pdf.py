@@ -237,7 +237,7 @@ class _Run:
         return not answer.get("fatal")
 
     def _note_recognition(self, number: int, answer: dict[str, Any], seconds: float) -> None:
-        """Keep what was recognised, and give the file the time that it took."""
+        """Keep a recognised page, and give the file the time that it took."""
         self._until += seconds
         self._source.pages[2:] = [max(1, round(seconds))]
         if self._recognised is not None:

@@ -11,7 +11,7 @@ from kgrag.loaders.grid import with_head
 from kgrag.loaders.pdf_layout import Grid, Line, PageLines, caption_number
 
 LARGER = 1.12
-"""A heading's type size, in that of the body."""
+"""A heading's type size, relative to the body's."""
 ENDS = re.compile(r"[.!?:;…。！？]['\"”’»)\]]*$")
 ITEM = re.compile(r"(?:[-–—•▪◦‣*]|\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)])\s")
 LEADERS = re.compile(r"\s*(?:\s{0,2}\.){4,}\s*")
@@ -131,7 +131,7 @@ def _continues(one: Block, other: Block, body: float) -> bool:
 
 
 def join_tables(blocks: Sequence[Block]) -> list[Block]:
-    """Join tables that go on over a page break; what is left of one row alone becomes text."""
+    """Join tables that go on over a page break; a remaining single row becomes text."""
     joined: list[Block] = []
     for i, block in enumerate(blocks):
         grid = block.grid
@@ -274,7 +274,7 @@ def guessed_levels(blocks: Iterable[Block], body: float) -> dict[int, int]:
         ):
             headings.append((block, round(line.size, 1), depth))
     if len(headings) > 0.5 * paragraphs and paragraphs > 3:
-        return {}  # slides, forms: what is large there heads nothing
+        return {}  # slides, forms: large type there is no heading
     sizes = sorted({size for _, size, _ in headings}, reverse=True)
     return {id(block): depth or min(6, sizes.index(size) + 1) for block, size, depth in headings}
 

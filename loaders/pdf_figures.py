@@ -16,9 +16,9 @@ from kgrag.loaders.figures import DECORATION, POINTS, SMALLEST
 from kgrag.loaders.pdf_layout import Box, Segment, box_of, caption_number, holds, union
 from kgrag.text.figure_labels import caption_label
 
-_CELL = 6.0  # points: what is drawn in cells that touch belongs together
+_CELL = 6.0  # points: marks in cells that touch belong together
 _MOST_MARKS = 20_000  # of a page: a map has more, but not more that tell
-_FEWEST_MARKS = 3  # of a drawing: a frame and a rule are none
+_FEWEST_MARKS = 3  # of a drawing: a frame and a rule are no drawing
 _PAGE = 0.85  # share of a page's area that only a background covers
 _PROSE = 8  # words of a line that is no label of a drawing
 _LABEL = 16.0  # points between a drawing and its labels

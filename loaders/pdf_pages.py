@@ -153,7 +153,7 @@ class Pdf:
             labels = [str(label) for label in islice(self._pdf.doc.get_page_labels(), number)]
         except MemoryError:
             raise
-        except Exception:  # there are none, or they are damaged
+        except Exception:  # missing or damaged
             labels = []
         info = {str(k): v for k, v in (self._pdf.metadata or {}).items() if isinstance(v, str)}
         return {"pages": number, "labels": labels, "info": info, "end": self._end, "contents": self._contents()}
@@ -172,7 +172,7 @@ class Pdf:
                     entries.append((level, one_line(title), numbers[place[0].objid]))
         except MemoryError:
             raise
-        except Exception:  # there are none, or they are damaged
+        except Exception:  # missing or damaged
             pass
         return entries
 
@@ -211,7 +211,7 @@ class Pdf:
 
 
 def _is_nonsense(page: Any) -> bool:
-    """Return whether most words behind the picture of a page are none, as bad recognition leaves them."""
+    """Return whether most words behind the picture of a page are nonsense, as bad recognition leaves them."""
     least = _COVERED * page.width * page.height
     if not any((image["x1"] - image["x0"]) * (image["bottom"] - image["top"]) > least for image in page.images):
         return False
@@ -309,7 +309,7 @@ def recognised(picture: Any, points: float, answer: dict[str, Any]) -> dict[str,
     Args:
         picture: [height, width] in shades of grey.
         points: the width of a pixel.
-        answer: what is said if no text is recognised.
+        answer: the answer if no text is recognised.
     """
     from kgrag.loaders.recognition import recogniser
 

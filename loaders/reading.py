@@ -51,7 +51,7 @@ class Readers:
     """Reading processes that wait between files, so that not each file pays for their start."""
 
     def __init__(self, settings: LoadingSettings, cache: Path | None = None) -> None:
-        """Start none yet; `cache`: where what was recognised of pictures is kept."""
+        """Start no process yet; `cache`: the folder of recognised pages."""
         self.settings = settings
         self.cache = cache
         self._idle: list[Reader] = []
@@ -102,7 +102,7 @@ class Readers:
 class Reading:
     """The options of a load: the names of `columns`, and `readers`, processes for untrusted files.
 
-    `boilerplate`: what was found of folders of HTML pages, once for each.
+    `boilerplate`: common blocks of folders of HTML pages, found once for each.
     """
 
     columns: "Columns"

@@ -1,4 +1,4 @@
-"""Pages that are pictures: whether they are recognised, and what was, which is kept on disk.
+"""Pages that are pictures: whether they are recognised, and a cache of recognised pages on disk.
 
 A page takes seconds. So that an ingest that was ended does not begin again, and marks on a page are drawn at once, what
 was read of it is kept by the contents of its file, up to a bound: the files that were read last.
@@ -52,7 +52,7 @@ class Recognised:
 
     @classmethod
     def of(cls, cache: Path | None, path: Path, settings: LoadingSettings) -> Self | None:
-        """Return what is kept of a file; None where nothing is to be kept, or the file cannot be read."""
+        """Return the kept pages of a file; None if nothing is to be kept, or the file cannot be read."""
         if cache is None or not is_on(settings) or (contents := digest([path])) is None:
             return None
         return cls(cache / "recognised" / f"{contents}.{VERSION}.{version('rapidocr')}.{DPI}")
@@ -61,7 +61,7 @@ class Recognised:
         """Return the answer for a page, or None."""
         try:
             answer: dict[str, Any] = json.loads(self._path(number).read_text(encoding="utf-8"))
-        except (OSError, ValueError):  # there is none, or it is damaged
+        except (OSError, ValueError):  # missing or damaged
             return None
         return answer
 

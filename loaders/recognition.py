@@ -213,7 +213,7 @@ class Recogniser:
 
 @cache
 def recogniser() -> Recogniser:
-    """Return that of this process: its models are loaded once."""
+    """Return the recogniser of this process, which loads its models once."""
     return Recogniser()
 
 
@@ -252,7 +252,7 @@ def _crop(picture: Pixels, box: Box) -> Pixels:
 
 
 def _ink(picture: Pixels, points: float) -> tuple[Pixels, list[Box]]:
-    """Return what is darker than its surroundings, without ruled lines, and the boxes of those."""
+    """Return the pixels that are darker than their surroundings, without ruled lines, and the boxes of these lines."""
     window = 2 * round(8 / points) + 1
     calm = cv2.medianBlur(picture, 3)
     dark = cv2.adaptiveThreshold(calm, 255, cv2.ADAPTIVE_THRESH_MEAN_C, cv2.THRESH_BINARY_INV, window, 20)
@@ -270,7 +270,7 @@ def _ink(picture: Pixels, points: float) -> tuple[Pixels, list[Box]]:
 
 
 def _read_share(ink: Pixels, lines: Sequence[_Line]) -> float:
-    """Return the share of the ink of letters that stands in these lines; specks, and what is larger, are no letters."""
+    """Return the share of the ink of letters that stands in these lines; specks and larger marks are no letters."""
     size = median(line.size for line in lines)
     _, _, found, centres = cv2.connectedComponentsWithStats(ink.astype(np.uint8))
     letters = (found[:, 3] >= 0.3 * size) & (found[:, 3] <= 3 * size) & (found[:, 2] <= 12 * size)

@@ -70,7 +70,7 @@ def _text(path: Path) -> tuple[str, str, str]:
 
 
 def _take_all(text: str) -> None:
-    """Have docutils take what it does not know, of Sphinx for instance, as text. This process only reads files."""
+    """Have docutils take unknown markup, such as Sphinx's, as text. This process only reads files."""
     from docutils import nodes
     from docutils.parsers.rst import Directive, directives, roles
     from docutils.parsers.rst.directives.body import MathBlock
@@ -97,7 +97,7 @@ def _take_all(text: str) -> None:
             return [*([nodes.paragraph("", caption)] if caption else []), nodes.literal_block("", "\n".join(lines))]
 
     class Version(Block):
-        """Since when something is so: a paragraph with what stands in it."""
+        """Add a version note as a paragraph with its contents."""
 
         def run(self) -> list[nodes.Node]:
             version, *texts = " ".join(self.arguments).split(None, 1) or [""]

@@ -55,7 +55,7 @@ def add_rtf(outline: Outline, data: bytes) -> str:
     if not source.startswith("{\\rtf"):
         raise BadInput("is no RTF text, whatever its name says")
     encoding = _encoding(source)
-    source = _CODE_PAGE.sub("", source, 2)  # striprtf would take UTF-8 for those that it does not know
+    source = _CODE_PAGE.sub("", source, 2)  # striprtf would take UTF-8 for unknown code pages
 
     def plain(part: str) -> str:
         pairs = to_text(part, encoding, errors="replace")  # a character beyond 16 bits is written as two

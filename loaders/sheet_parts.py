@@ -223,7 +223,7 @@ def read_xlsx(file: IO[bytes]) -> dict[str, Any]:
                 continue
             marks = _marks(sheet)
             if book.calculation.fullCalcOnLoad and not marks.known:
-                marks.unknown |= marks.zero  # as XlsxWriter stores what it has not calculated
+                marks.unknown |= marks.zero  # as XlsxWriter stores cells that it has not calculated
             other = None
             if marks.unknown:
                 formulas = formulas or openpyxl.load_workbook(file, read_only=True, keep_links=False)

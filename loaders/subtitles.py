@@ -1,4 +1,4 @@
-"""Subtitles, SubRip (.srt) and WebVTT (.vtt): what is said, in paragraphs that pauses and speakers part."""
+"""Subtitles, SubRip (.srt) and WebVTT (.vtt): spoken text, in paragraphs that pauses and speakers part."""
 
 import re
 from collections import Counter

@@ -114,7 +114,7 @@ def _body(record: Any, most: int) -> bytes:
         for name in reversed(encodings):
             data = _decoded(data, name, most)
     except (OSError, KeyError, ImportError, ValueError) as error:
-        with suppress(UnicodeDecodeError):  # archives may keep what was decoded under the header as it came
+        with suppress(UnicodeDecodeError):  # archives may keep a decoded body under its original header
             data.decode()
             return data
         raise BadInput(f"is in the content encoding {one_line(named)[:40]!r}, which cannot be read") from error

@@ -42,7 +42,7 @@ _WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml."
 
 
 def chunk_blocks(data: bytes, kind: str, depth: int) -> tuple[list[Block], Counter[str]] | None:
-    """Return the blocks of a part by its media type, and the counts of what was left out; None for an unknown type.
+    """Return the blocks of a part by its media type, and the counts of omitted parts; None for an unknown type.
 
     `depth`: of documents that it stands in. Raises BadInput.
     """
@@ -197,7 +197,7 @@ class _Word:
         """Yield the blocks of a part in another format (section 17.17.2.1)."""
         blocks = None
         if self._depth < _MAX_CHUNKS and (part := self._target(element)) is not None:
-            with suppress(Exception):  # what is damaged there must not take the rest with it
+            with suppress(Exception):  # a damaged part must not lose the rest
                 blocks = chunk_blocks(part.blob, part.content_type, self._depth + 1)
         if blocks is None:
             self.left_out["embedded part"] += 1

@@ -65,7 +65,7 @@ def ask_each(
 
     `write` is given replies by id, some at a time, in the caller's thread; `report` how many there are so far, and of
     how many. No further one is begun once the budget is used up, the server is out of reach, or
-    many fail in a row. Whatever happens, what was received is written. Re-raises errors other than ModelError.
+    many fail in a row. In any case the received replies are written. Re-raises errors other than ModelError.
     """
     outcome = AskingResult()
     waiting: dict[str, Result] = {}

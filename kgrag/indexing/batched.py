@@ -63,7 +63,7 @@ class BatchedExtraction:
     ) -> None:
         """Set up the extraction. Raises ConfigurationError if no model is set, or a price is missing."""
         self._graph, self._collection, self._embedder = graph, collection, embedder
-        self._chat = OpenAIChat(settings.chat)  # it says how a request looks, and what it costs; it asks nothing
+        self._chat = OpenAIChat(settings.chat)  # it gives the form and the price of a request, and sends nothing
         self._settings, self._progress = settings, progress
         self._tally = _Tally()
         self._writers: dict[str, FactWriter] = {}
@@ -132,7 +132,7 @@ class BatchedExtraction:
                 if budget is not None and most > budget:
                     self._tally.stopped = BudgetError(
                         f"With the next passage the batch could cost {most:.4f}, and the budget is {budget:g}.",
-                        "Raise KGRAG_CHAT__BUDGET, or run it again: what is left is sent then.",
+                        "Raise KGRAG_CHAT__BUDGET, or run it again, which sends the rest.",
                     )
                     return
                 yield source["id"], request

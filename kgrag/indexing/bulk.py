@@ -146,7 +146,7 @@ def load(
     """Load documents as the only collection of the local server's database.
 
     Raises MismatchError if the database holds anything, unless it is to be replaced; ConfigurationError if the
-    settings name a server that is not local; LocalServerError if the import fails: the database is then what it was.
+    settings name a server that is not local; LocalServerError if the import fails; the database is unchanged then.
     """
     check_name(name)
     server = _local_server(settings)

@@ -119,7 +119,7 @@ def _scipy(module: str) -> Any:
         return importlib.import_module(f"scipy.{module}")
 
 
-# Hierarchical Leiden: a weighted graph is parted into communities, and those that are large again.
+# Hierarchical Leiden divides a weighted graph into communities, and large communities again.
 #
 # Source: Traag, Waltman and van Eck (2019) for Leiden; GraphRAG (Edge et al., 2024), section 3.1.4, for the hierarchy.
 LEVELS = 6
@@ -202,7 +202,7 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The communities, each after what it is a part of; `again`: they were all found again; `names` are in them."""
+    """The communities, each after its parent; `again`: all were computed anew; `names` are their members."""
 
     communities: list[Planned]
     again: bool

@@ -106,7 +106,7 @@ def _between(ids: dict[int, str], first: int | None, last: int | None) -> list[s
 
 
 Row = dict[str, Any]
-_OWN = ("id", "passage", "properties", "vector")  # of a triple, what is no entity's
+_OWN = ("id", "passage", "properties", "vector")  # properties of the triple itself
 _ENDS = ("id", "subject", "object")
 EMPTIED = 20_000  # nodes whose indexes are emptied when their collection is removed, in place of being dropped
 _SPARE = 50  # removed collections whose indexes stay

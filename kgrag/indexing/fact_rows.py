@@ -102,7 +102,7 @@ class Extraction(BaseModel):
         triples = [_triple(item) for item in lists["triples"]]
         for name, items in (("entities", entities), ("triples", triples)):
             if items and not any(items):
-                raise ValueError(f"{str(lists[name][0])[:80]!r} is none of the {name} that were asked for")
+                raise ValueError(f"{str(lists[name][0])[:80]!r} is not one of the requested {name}")
         unread = triples.count(None)
         valid = {"entities": [e for e in entities if e], "triples": [t for t in triples if t]}
         return valid | {"unread": unread, "cut": bool((info.context or {}).get("cut"))}

@@ -13,7 +13,7 @@ from kgrag.values.errors import InputError
 _ENDS = 50  # of a type of relationships and a direction that a document names
 _VALUES = 20  # of a list
 _EXACT = 0.001  # numbers below are not rounded
-_ZEROS = re.compile(r"(?<=:\d\d)\.0+(?=$|[Z+-])")  # parts of a second that are none
+_ZEROS = re.compile(r"(?<=:\d\d)\.0+(?=$|[Z+-])")  # a fraction of a second that is zero
 _PLAYED = frozenset({"role", "roles", "character", "characters"})
 ELEMENT = "element"
 """The metadata with the element id of a document's node; documents from elsewhere have none."""

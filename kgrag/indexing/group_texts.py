@@ -272,9 +272,9 @@ class Writing:
         )  # fmt: skip
 
     def run(self, grouping: Grouping[AnyGroup], due: list[AnyGroup], stage: str) -> None:
-        """Write what is due: with a model what it gives, and of sentences what has changed and it did not write.
+        """Write the pending texts: by the model if there is one, else extracts whose members changed.
 
-        When the budget is used up or the server is out of reach, what was received is written.
+        When the budget is used up or the server is out of reach, the received texts are written.
         """
         if self._llm is not None:
             if self._stopped is None and due:

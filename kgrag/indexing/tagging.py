@@ -163,9 +163,9 @@ class Titles:
 
 
 OF = " of "
-"""Stands in a version before what is linked to."""
+"""The beginning of a version, before its titles."""
 _FORM = 1
-"""Counts up when what is made of a reply changes."""
+"""Raised with each change of the reading of replies."""
 _STAGE = "tagging"
 Row = dict[str, Any]
 

@@ -133,7 +133,7 @@ _EDGES = 2000  # edges written at once
 _REMOVED = 5000  # summaries removed at once
 _NEARNESSES = 2**23  # of members to clusters, held at once
 _WRITTEN = 180  # tokens of a reply on average
-_SHARPNESS = 20.0  # how fast the weight of a cluster falls with its distance, for what is added later
+_SHARPNESS = 20.0  # how fast the weight of a cluster falls with its distance, for passages that are added later
 
 
 @dataclass(slots=True)

@@ -53,7 +53,7 @@ def facts(questions: Sequence[Question], corpus: Mapping[str, Fact]) -> dict[str
 
     KGP, listing 1.
 
-    Sentences are those that the set names and, of the rest of each document, those that an ingest would make.
+    Sentences are the sentences that the set names, and the sentences of an ingest for the rest of each document.
     """
     named: dict[str, list[GoldText]] = {}
     whole = set()

@@ -222,7 +222,7 @@ class Dataset:
         left = [q for q in self.questions if q.id not in ids]
         if len(left) == len(self.questions):
             return self
-        note = f"{self.name}: {len(self.questions) - len(left)} questions that trained what is measured are left out."
+        note = f"{self.name}: {len(self.questions) - len(left)} questions that trained a measured part are left out."
         return replace(self, questions=tuple(left), notes=(*self.notes, note))
 
     def with_questions(self, questions: Iterable[Question]) -> Self:
@@ -242,7 +242,7 @@ def _digest(*parts: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How a format is read, what it looks like in words, and whether a file with this first row is in it.
+    """A format: its reader, its description, and a check of a file's first row.
 
     Formats without `fits` are folders, which are recognised by the names in them.
     """

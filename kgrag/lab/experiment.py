@@ -108,7 +108,7 @@ class Experiment:
         vary: a sweep, such as "branch=1..10"; None: none.
         per_question: so many documents are the corpus of each question, its gold and others at random, which
             `collection` holds one after the other (see `question_graphs`); None: all share one corpus.
-        seed: that of the resampling, the misspellings and these documents.
+        seed: the seed of the resampling, the misspellings and these documents.
         at: the ranks where recall and perfect are cut; empty: the default ones.
         anyway: whether to measure what lacks a required layer of the graph, such as triples; else the result names it.
 
@@ -164,7 +164,7 @@ class Experiment:
                 )
         self._systems = dict(sorted(named.items(), key=lambda item: item[1][0]))  # stable: retrievers first
         if grade and not any(answers for answers, _ in self._systems.values()):
-            raise ConfigurationError("grade marks the answers of systems, and there are none.", "Add a system.")
+            raise ConfigurationError("grade marks the answers of systems, and no system was named.", "Add a system.")
         if perturb is not None and perturb not in PERTURBATIONS:
             raise ConfigurationError(
                 f"Questions cannot be perturbed by {perturb!r}.", f"Choose one of: {', '.join(PERTURBATIONS)}."
@@ -219,7 +219,7 @@ class Experiment:
             opened = searched if graphs is None or not data.questions else graphs.open(data.questions[0])
             refused = self._refused(data, opened)
             if self.anyway:
-                notes += [f"{name} does without what it requires: {why}" for name, why in refused.items()]
+                notes += [f"{name} runs without a requirement: {why}" for name, why in refused.items()]
                 refused = {}
             names = [name for name in self._systems if name not in refused]
             logs = {}
@@ -268,7 +268,7 @@ class Experiment:
     def _refused(self, data: Dataset, searched: Collection | None) -> dict[str, str]:
         """Return the systems that cannot be measured -> why: a layer of the graph, a package or a model is missing.
 
-        A search by each retriever that asks no language model shows what is missing before anything is measured.
+        A search by each retriever without a language model finds missing parts before anything is measured.
         """
         refusals: dict[str, str] = {}
         for name in self._systems:

@@ -1,4 +1,4 @@
-"""Answers are marked: short ones as correct or not, whole sentences also by how far they keep to what was shown.
+"""Grade answers: short ones as correct or not, sentences also by how far their context supports them.
 
 A short answer means the same as a known one, or not, which exact match cannot tell (Acc; KGP, section 5.1.3 and listing
 5). Of a longer one, correctness is 0 (wrong, or no answer), 0.5 (a part of it is there) or 1 (right and whole), by the
@@ -132,7 +132,7 @@ class AnswerGrader(Protocol):
 class LexicalGrader:
     """Marks by shared words, without a model: a floor that a model should be better than.
 
-    Correct in so far as the words of a known answer stand in what was said; a sentence is supported when enough of its
+    Correct in so far as the words of a known answer stand in the answer; a sentence is supported when enough of its
     words stand in one of the texts.
     """
 
@@ -309,7 +309,7 @@ def grade_answers(
     threads: int = 8,
     progress: Progress,
 ) -> GradeReport:
-    """Mark answers; with `out`, a JSON Lines file, those that it holds marks of are not marked again.
+    """Grade answers; with `out`, a JSON Lines file, answers with a mark in it are not graded again.
 
     Raises InputError when `out` cannot be written, or holds marks of another grader.
     """

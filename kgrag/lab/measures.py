@@ -25,7 +25,7 @@ from kgrag.values.results import Ranking
 
 # Where in a ranking the gold of a question stands: by the document that was found, or by the text that was.
 #
-# Where a data set names no gold, what is looked for is the answer: the passage in which it stands.
+# If a data set names no gold, the passage that holds the answer is the gold.
 
 
 WORDS = 4  # of a run; fewer would be shared by chance (of the, in the year)
@@ -78,7 +78,7 @@ def _answer_tokens(text: str) -> str:
 def text_ranks(
     ranking: Ranking, gold: Sequence[str], texts: Mapping[str, GoldText], share: float = SHARE
 ) -> tuple[int | None, ...]:
-    """Return the rank of each gold whose text is a part of a document: that of the passage that completes it.
+    """Return the rank of the passage that completes each gold, whose text is a part of a document.
 
     A gold text is taken as its distinct runs of WORDS words (of all its words, if it has fewer), words in normal form.
     It is found at the first passage at which the passages of its document so far, taken together, hold `share` of these
@@ -156,7 +156,7 @@ def _ranks_to(ranks: Ranks, k: int | None = None) -> list[int]:
 def normalised(text: str) -> str:
     """Return a text in lower case, without punctuation, the articles a, an, the, and extra white space.
 
-    Punctuation is that of any script.
+    Punctuation may be of any script.
     """
     lowered = unicodedata.normalize("NFC", text).lower()
     plain = "".join(c for c in lowered if c not in punctuation and unicodedata.category(c)[0] != "P")
@@ -164,7 +164,7 @@ def normalised(text: str) -> str:
 
 
 def exact_match(text: str, answers: Sequence[str]) -> float:
-    """Return 1 if the answer is one of the known ones, else 0; no answer is none of them.
+    """Return 1 if the answer is one of the known ones, else 0, also without an answer.
 
     Raises ValueError without any.
     """

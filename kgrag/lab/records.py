@@ -1,6 +1,6 @@
 """Records of experiments: files that grow by a line, so that an interrupted run resumes, and ranks to publish.
 
-A folder holds a JSON Lines file for each system and what it was measured on. The first line says what that is; each
+A folder holds a JSON Lines file for each system and data set. The first line names them; each
 further line is one question's record, written as soon as it is made; of two lines of a question the later one counts.
 The file's name ends in a digest of the first line, so that records of another corpus, embedder, retriever, option or
 depth are never taken for these.

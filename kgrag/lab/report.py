@@ -23,7 +23,7 @@ from kgrag.wire import VERSION
 
 FORMATS = (".png", ".svg", ".pdf")
 _PREFERRED = ("R@5", "R@2", "answer@5", "answer@2")
-_LEAST = 0.05  # ms: what is rounded to 0 has no place on a logarithmic axis
+_LEAST = 0.05  # ms: a value that is rounded to 0 has no place on a logarithmic axis
 _MARKERS = "osD^vP"  # a new one when the colours begin again
 
 Lines = Sequence[tuple[tuple[str, ...], Mapping[str, Any]]]
@@ -136,7 +136,7 @@ def draw(figure: PaperTable, result: "Result", title: str, path: Path) -> None:
     check_plot(path)
     series = points(figure, result)
     if not any(series.values()):
-        raise ConfigurationError(f"Figure {figure.number} has nothing to draw.", "Its tables say what was measured.")
+        raise ConfigurationError(f"Figure {figure.number} has nothing to draw.", "Its tables hold the values.")
     figure_class, _ = drawing()
     picture = figure_class(figsize=(9, 5), layout="constrained", dpi=150)
     axes = picture.add_subplot()
@@ -414,7 +414,7 @@ def machine(neo4j: str = "") -> str:
 
 
 def _sheet(title: str, keys: tuple[str, ...], lines: Lines) -> Sheet:
-    """Return lines, each with its keys, as a sheet; a missing value is a dash, but no errors are none."""
+    """Return lines, each with its keys, as a sheet; a missing value is a dash, no errors are empty."""
     columns = [name for name in dict.fromkeys(n for _, row in lines for n in row) if name not in (*keys, "questions")]
     cells = ((*key, *(_text(row.get(c, 0 if c == "errors" else None), c) for c in columns)) for key, row in lines)
     return Sheet(title, (*keys, *columns), tuple(cells))
@@ -437,7 +437,7 @@ def _table(sheet: Sheet) -> str:
 
 
 def _html(sheet: Sheet) -> str:
-    """Return a sheet as a table of HTML, what is noise in grey."""
+    """Return a sheet as a table of HTML, with insignificant differences in grey."""
 
     def line(cells: Iterable[str], tag: str) -> str:
         aligned = ("left" if i == 0 or name in NAMED else "right" for i, name in enumerate(sheet.head))

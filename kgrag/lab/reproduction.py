@@ -79,7 +79,7 @@ class Reproduction:
 
     @property
     def trained_on(self) -> frozenset[str]:
-        """The ids of the questions that trained what is given, on which nothing can be measured.
+        """The ids of the questions that trained given parts, on which nothing can be measured.
 
         Raises ConfigurationError for weights when torch is not installed.
         """
@@ -319,7 +319,7 @@ def _cut(measure: str) -> int:
 
 
 def measured_from(result: Result, system: str, measure: str, by: str | None) -> float | None:
-    """Return the value of a measure; "R@15 < 9" is that of a group of questions, None for an empty group."""
+    """Return the value of a measure; "R@15 < 9" is the value of a group of questions, None for an empty group."""
     rows = result.rows
     if by is not None:
         measure, _, group = measure.partition(" ")

@@ -149,7 +149,7 @@ def _warm_up(retriever: Retrieving, questions: Sequence[Question], depth: int) -
         for question in questions:
             _, usage = _retrieve(retriever, question, depth)
             if usage.calls:
-                return  # a language model takes far longer than what is cold
+                return  # a language model takes far longer than a cold cache costs
     except Exception:
         return  # the error comes again where it is recorded
 

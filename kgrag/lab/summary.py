@@ -40,7 +40,7 @@ _MOST = 100  # values
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """A setting with its values. `lines`: what is varied -> value, as it is written -> the name with that value."""
+    """A setting with its values. `lines`: varied name -> value as it is written -> the name with that value."""
 
     option: str
     values: tuple[Any, ...]
@@ -56,7 +56,7 @@ class Sweep:
         option = option.strip()
         values = _values(rest)
         if not option.isidentifier() or not values:
-            raise ConfigurationError(f"{text!r} does not say what is to be varied.", _FORM)
+            raise ConfigurationError(f"{text!r} names no setting to vary.", _FORM)
         lines: dict[str, dict[str, str]] = {}
         kinds = ((retrievers, _varied, check_retriever), (systems, _varied_system, check_system))
         for names, vary, check in kinds:
@@ -145,7 +145,7 @@ Iterations = dict[str, list[dict[str, float | str | None]]]
 """System -> rows, an iteration each."""
 
 Overlaps = dict[str, dict[str, float | str]]
-"""System -> what it and a baseline get right, in per cent of the questions: see `overlaps`."""
+"""System -> shares of questions that it and a baseline answer right, in per cent: see `overlaps`."""
 
 Group = tuple[int, str]
 """The rank of a group among others, and its name."""

@@ -305,7 +305,7 @@ class RecurrentExample:
         starts = [np.array([distance(by_id[id]) for id in ids]) for by_id in scores]
         order: list[int] = []
         left = {place[id] for id in gold}
-        for start in starts:  # the gold of a step is what is left nearest to it (appendix A.2)
+        for start in starts:  # the gold of a step is the nearest gold that is left (appendix A.2)
             order += [min(left, key=lambda i: (start[i], i))] if left else []
             left.difference_update(order)
         turns = [

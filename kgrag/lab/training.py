@@ -20,7 +20,7 @@ _FEWEST = 2  # examples
 def prepare(
     questions: Sequence[Question], read: Callable[[Question], T | None], progress: Progress, lack: str, remedy: str
 ) -> list[T]:
-    """Read what training needs to know of each question; those of which it is None are left out.
+    """Read the training example of each question; questions without one are left out.
 
     Raises InputError when fewer than two are left: `lack` says what only so many have, `remedy` what to do about it.
     """

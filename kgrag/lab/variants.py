@@ -215,7 +215,7 @@ def lower(question: Question, seed: int = 0) -> Question:
 
 
 PERTURBATIONS: dict[str, Callable[[Question, int], Question]] = {"typo": typo, "lower": lower}
-"""Name -> what it does to a question; called with the question and a seed."""
+"""Name -> the change of a question; called with the question and a seed."""
 
 
 def long_document(key: str, parts: Sequence[Document]) -> Document:

@@ -20,7 +20,7 @@ from kgrag.values.results import Usage
 
 _LOG = logging.getLogger(__name__)
 _FORM = 1
-"""Counts up when what is kept, or its key, changes its form."""
+"""Raised with each change of the form of cached replies, or of their keys."""
 
 
 @dataclass(frozen=True, slots=True)

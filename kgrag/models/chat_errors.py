@@ -179,7 +179,7 @@ def _alternating(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _together(contents: Sequence[Any]) -> Any:
-    """Return the contents of several messages as that of one; some may show pictures."""
+    """Return the contents of several messages as the content of one; some may show pictures."""
     if all(isinstance(content, str) for content in contents):
         return "\n\n".join(contents)
     return [
@@ -224,7 +224,7 @@ class Server:
     def where(self) -> str:
         """Which setting holds the address."""
         if self.group == "RERANKER":
-            return "The address is KGRAG_RERANKER__BASE_URL; it mostly ends with /v1, that of TEI does not."
+            return "The address is KGRAG_RERANKER__BASE_URL; it mostly ends with /v1, but the address of TEI does not."
         return f"The address is KGRAG_{self.group}__BASE_URL (or OPENAI_BASE_URL); it mostly ends with /v1."
 
     @property
@@ -403,7 +403,7 @@ def _refused(error: "openai.APIStatusError", server: Server) -> ModelError:
         )
     again = f"KGRAG_{server.group}__RETRIES"
     if status == 429:
-        pace = "set KGRAG_CHAT__REQUESTS_PER_MINUTE and KGRAG_CHAT__TOKENS_PER_MINUTE to what it allows"
+        pace = "set KGRAG_CHAT__REQUESTS_PER_MINUTE and KGRAG_CHAT__TOKENS_PER_MINUTE to its limits"
         return ModelError(
             f"{address} takes no more requests, {server.tries}: {reason}",
             f"Lower {server.load}, or {pace if server.group == 'CHAT' else f'raise {again}'}.",
@@ -411,7 +411,7 @@ def _refused(error: "openai.APIStatusError", server: Server) -> ModelError:
     if status >= 500:
         effects = {
             "CHAT": "replies so far are kept",
-            "EMBEDDING": f"what is written stays. Or raise {again}",
+            "EMBEDDING": f"written vectors stay. Or raise {again}",
             "RERANKER": f"or raise {again}",
         }
         return ModelError(f"{address} fails, {server.tries}: {reason}", f"Try again later; {effects[server.group]}.")

@@ -29,7 +29,7 @@ _SHOWN = 60
 class NoVectorError(ModelError):
     """An embedder gives no vector for some texts: it refuses them, or its vector is invalid.
 
-    `vectors`: of all texts, rows of zeros for these; `reasons`: why there is none, by their places.
+    `vectors`: of all texts, rows of zeros for these; `reasons`: why a text has no vector, by its place.
     """
 
     def __init__(self, name: str, texts: Sequence[str], vectors: Vectors, reasons: dict[int, ModelError]) -> None:
@@ -94,7 +94,7 @@ def _same(embedder: Embedder) -> Embedder:
 
 
 class _Named:
-    """An embedder of which other processes load one of the same name."""
+    """An embedder that other processes load by its name."""
 
     name: str
 

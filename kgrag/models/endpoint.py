@@ -30,7 +30,7 @@ class Place:
 
 
 class Slots:
-    """Calls under way, bounded by what the server shows that it serves. Safe to share between threads.
+    """Calls under way, bounded by the observed capacity of the server. Safe to share between threads.
 
     A server that ends a reply when another request comes is sent one at a time; one that lets calls wait until they are
     late is sent half as many, and one more again after as many good replies as are under way at once.
@@ -73,7 +73,7 @@ class Slots:
     def late(self, place: "Place") -> None:
         """Record a call that was not answered in time."""
         with self._changed:
-            if place.wave == self._wave:  # those that were under way together count once
+            if place.wave == self._wave:  # calls that were under way together count once
                 self._wave, self._limit, self._good = self._wave + 1, max(1, self._limit // 2), 0
 
     def good(self) -> None:
@@ -169,7 +169,7 @@ class Endpoint:
     ) -> "Endpoint":
         """Return the endpoint by settings of `group` (CHAT, EMBEDDING) and the client's own variables; settings win.
 
-        Raises ConfigurationError for an address that is none, or when OpenAI's is meant and there is no key.
+        Raises ConfigurationError for an invalid address, and for OpenAI's without a key.
         """
         address = base_url or os.environ.get("OPENAI_BASE_URL")
         key = (api_key.get_secret_value() if api_key else "") or os.environ.get("OPENAI_API_KEY", "")

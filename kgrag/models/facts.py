@@ -80,7 +80,7 @@ def triple_of(item: Any) -> tuple[str, str, str] | None:
 
 
 def repeats_example(names: Iterable[str], prompt: str, text: str) -> bool:
-    """Return whether a name is that of a prompt's example, where it stands in quotes, and not of the input."""
+    """Return whether a name comes from the quoted example of a prompt, and not from the input."""
     return any(f'"{name}"' in prompt and name.casefold() not in text.casefold() for name in names)
 
 

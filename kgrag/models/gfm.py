@@ -113,7 +113,7 @@ def load(path: str | Path) -> Weights:
 
     `model.pth`, or the folder with its `config.json`.
 
-    Raises ConfigurationError when there is none, or one of another kind.
+    Raises ConfigurationError for a missing file, or one of another kind.
     """
     file = Path(path).expanduser()
     if file.is_dir():

@@ -280,7 +280,7 @@ class OpenAIChat:
                     limited = self._settings.budget is not None
                     if dialect.learn(body, form, limited=limited, sure=status < 500):
                         continue
-                limits.remaining()  # what was waited for may have been the end of the caller's own time
+                limits.remaining()  # the wait may have used up the caller's own time
                 if isinstance(error, LostReply) and error.written:
                     lost.append(_counted(CachedReply(error.written, -1, -1, True), form))
                 if isinstance(error, openai.APITimeoutError) or (isinstance(error, LostReply) and error.slow):

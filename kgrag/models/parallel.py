@@ -1,4 +1,4 @@
-"""Work on many items at once, most of which is waiting for a server."""
+"""Work on many items at once that mostly wait for a server."""
 
 import contextvars
 import queue

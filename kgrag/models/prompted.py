@@ -263,7 +263,7 @@ class PromptedModel:
     def structured(self, task: str, shape: type[Shape], *, prompt: str | None = None, **values: str) -> Shape:
         """Return the model's reply as an object of a shape; an invalid one is requested once more.
 
-        Raises ModelError when the second reply is none either.
+        Raises ModelError if the second reply is unusable, too.
         """
         schema = reply_schema(shape)
         messages, reply = self._first(prompt or task, values, task=task, json=schema)
@@ -381,7 +381,7 @@ def shaped(reply: Reply, shape: type[Shape]) -> tuple[Shape | None, str]:
                 problem = problem or _complaint(error)
             else:
                 if reply.cut:
-                    _LOG.warning("A reply of %r was cut off; what is whole of it is used", reply.model)
+                    _LOG.warning("A reply of %r was cut off; its complete items are used", reply.model)
                 return result, ""
     except (ValueError, RecursionError) as error:
         problem = str(error)

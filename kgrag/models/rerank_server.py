@@ -34,7 +34,7 @@ _TOO_MANY = re.compile(
 _ROUNDED = 0.01
 """By which a score of 0 to 1 may be beyond these; one that is farther away is a logit."""
 _CUTS: dict[str, dict[str, Any]] = {"texts": {"truncate": True}, "documents": {"truncate_prompt_tokens": -1}}
-"""How TEI and vLLM are asked to cut what is longer than the model reads."""
+"""How TEI and vLLM are asked to truncate texts beyond the model's context."""
 _SHORTER = (
     "Give the server's model a longer context (llama.cpp: -c, -b and -ub), or make passages shorter, in a new "
     "collection (KGRAG_INDEXING__WHOLE_TOKENS, KGRAG_INDEXING__PASSAGE_TOKENS)."
@@ -103,7 +103,7 @@ class RerankServer:
                     options={"headers": self._endpoint.extra_headers(), "timeout": seconds},
                 )
             except openai.OpenAIError as error:
-                limits.remaining()  # what was waited for may have been the end of the caller's own time
+                limits.remaining()  # the wait may have used up the caller's own time
                 refused = body_of(error) if isinstance(error, openai.APIStatusError) else ""
                 if isinstance(error, openai.APIStatusError):
                     if len(texts) > 1 and (error.status_code == 413 or _TOO_MANY.search(refused)):

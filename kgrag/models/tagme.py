@@ -145,7 +145,7 @@ class Tagme:
         fields = request | {"gcube-token": self._token} if self._token else request
         try:
             reply = self._pool.request("POST", self._settings.endpoint, fields=fields, encode_multipart=False)
-        except (HTTPError, ValueError) as error:  # urllib3 raises some of both for what it cannot send
+        except (HTTPError, ValueError) as error:  # urllib3 raises some of both for texts that it cannot send
             raise self._failure(error) from None
         if reply.status == 200:
             return reply.data

@@ -37,9 +37,9 @@ from kgrag.values.results import Filter, Step
 
 
 _KEPT = 50_000  # vectors of texts: 50 MB of 256 numbers
-_TRIED = 10  # facts that a text may be linked to, of which the best that fits is taken
+_TRIED = 10  # candidate facts for a text; the best fitting one is taken
 _LONGEST_NAME = 8  # words
-_FITTING = 10  # passages for a fact, of which the first that passes the filter is taken
+_FITTING = 10  # candidate passages for a fact; the first that passes the filter is taken
 
 
 class KnowledgeOptions(ChainOptions):
@@ -54,7 +54,9 @@ class KnowledgeOptions(ChainOptions):
     floor: float = Field(0.0, ge=0, le=1, description="cosine from which the two are linked; 0: always (the paper)")
     shared_name: bool = Field(False, description="link only facts that share a name, against drift (section 6)")
     hub: int = Field(100, ge=0, le=10_000, description="an entity of more facts in a direction gives only near ones")
-    hub_triples: Count = Field(50, description="the question's nearest facts by words, of which hubs give theirs")
+    hub_triples: Count = Field(
+        50, description="the question's nearest facts by words; a hub gives only its facts among them"
+    )
 
 
 @dataclass(frozen=True, slots=True)

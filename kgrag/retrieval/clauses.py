@@ -243,7 +243,7 @@ def is_negative(words: Iterable[Word]) -> bool:
 
 
 def _pieces(words: Sequence[Word]) -> Iterator[tuple[str, list[Word]]]:
-    """Yield the pieces between marks and joining words, each with what joins it to the one before."""
+    """Yield the pieces between marks and joining words, each with the words that join it to the one before."""
     joint, piece = "", list[Word]()
     for place, word in enumerate(words):
         before = words[place - 1].text if place else ""

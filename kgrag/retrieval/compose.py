@@ -117,7 +117,7 @@ class HybridOptions(VectorOptions):
     """Options of BM25 and dense retrieval together."""
 
     depth: Count = Field(100, description="how many passages each of both contributes")
-    nearness: float = Field(0.4, ge=0, le=1, description="weight of the vectors; the rest is that of the words")
+    nearness: float = Field(0.4, ge=0, le=1, description="weight of the vectors; the words have the rest")
 
 
 class Hybrid(Retriever):

@@ -225,7 +225,7 @@ class Gfm(Retriever):
         """Load the weights.
 
         Raises:
-            ConfigurationError: there are none, they cannot be loaded, or torch is not installed.
+            ConfigurationError: weights are missing or cannot be loaded, or torch is not installed.
         """
         super().__init__(*on, **options)
         s = self.settings

@@ -10,7 +10,7 @@ _MOST = 5
 
 
 def held_facts(reader: Reader, passages: Sequence[str], texts: Iterable[str], as_of: str = "") -> tuple[str, ...]:
-    """Return the dated facts that passages state, of which subject and object stand in what was said.
+    """Return the dated facts of passages whose subject and object stand in question or answer.
 
     `texts`: the question and the answer; `as_of`: a date, to have only what held then. One round trip where the
     collection has a schema of facts, none where not.

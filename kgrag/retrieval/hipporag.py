@@ -76,7 +76,7 @@ class HippoRag(Retriever):
     """
 
     name = "hipporag"
-    summary = "PageRank over the entities of triples from those that a language model finds named; HippoRAG"
+    summary = "PageRank over the entities of triples, from the entities that a language model finds; HippoRAG"
     paper = "HippoRAG, section 2.3"
     uses = ("triples", "vectors", "a language model")
     options = HippoRagOptions
@@ -166,8 +166,8 @@ class HippoRag2Options(HippoRagOptions):
     """Options of HippoRAG 2."""
 
     triples: Count = Field(5, description="nearest facts that the model is shown (section 3.4)")
-    recognise: bool = Field(True, description="the model drops those that do not help (section 3.4)")
-    linked: Count = Field(5, description="entities of what is left that the walk restarts at, at most")
+    recognise: bool = Field(True, description="the model drops facts that do not help (section 3.4)")
+    linked: Count = Field(5, description="entities of the remaining facts that the walk restarts at, at most")
     passage_weight: float = Field(0.05, ge=0, le=1_000, description="weight of the nearest passage (section 3.5)")
 
 

@@ -66,14 +66,14 @@ class KgpOptions(Options):
     )
     similarity: Literal["tfidf", "vector"] | None = Field(
         None,
-        description="how like a passage is to what is wanted: by TF-IDF (sections 4 and 5.5) or the collection's "
-        "vectors; unset: vectors, and for words the question's share that the passage holds",
+        description="similarity of a passage to the next wanted one: by TF-IDF (sections 4 and 5.5) or vectors of the "
+        "collection; unset: vectors, and for words the question's share that the passage holds",
     )
     edges: tuple[KgpEdge, ...] = Field(
         ("title", "mention"),
         min_length=1,
         max_length=10,
-        description="what is walked over (section 3): keyword (of both), word (a keyword of any that both hold: for "
+        description="edges of the walk (section 3): keyword (of both), word (a keyword of any that both hold: for "
         "small collections), named (what a language model found), similar, mention, tagme (the mentions that it "
         "found), title, document (the same one), next, page; the paper's keywords and titles: (word, title, document) "
         "or (keyword, title, document); as GNN-Ret runs it: (next, named)",

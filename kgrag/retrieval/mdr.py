@@ -48,8 +48,7 @@ class MdrOptions(VectorOptions):
     beams: int = Field(45, ge=1, le=1_000, description="chains kept at each hop")
     candidates: Count = Field(50, description="vector index candidates for these, scored again exactly")
     score: Literal["share", "cosine"] = Field(
-        "share",
-        description="what is multiplied along a chain: (1 + cosine) / 2, or the cosine (the paper's inner product)",
+        "share", description="factors along a chain: (1 + cosine) / 2, or the cosine (the paper's inner product)"
     )
 
 

@@ -28,7 +28,7 @@ class NaiveGe(Retriever):
     """
 
     name = "naive-ge"
-    summary = "another's passages, and those that chains of triples lead to from them; GEAR without a language model"
+    summary = "another's passages, and passages that chains of triples lead to; GEAR without a language model"
     paper = "GEAR, section 6.2"
     uses = ("triples", "vectors")
     options = NaiveGeOptions

@@ -16,7 +16,7 @@ from kgrag.text.sentences import names_in, split_sentences
 from kgrag.text.tokens import is_content, stems, words_of
 from kgrag.values.results import Step
 
-# The outermost clause of a question: what is asked of the last passage on the path.
+# The outermost clause of a question asks something of the last passage on the path.
 #
 # Words near a linked name belong to the first hop, words near the question word to the last: "When does daylight saving
 # end | in the country near the one where the author of ... was born?" So the targets of the walk are compared with the

@@ -62,7 +62,7 @@ class PprOptions(Options):
     most: int = Field(150, ge=0, le=10_000, description="passages that share names with the seeds, without triples")
     most_stated: int = Field(0, ge=0, le=10_000, description="the same where the nearest triples lead there")
     near: Count = Field(50, description="entities that lead to passages: seeds, and what a few triples tie to them")
-    surrounding: Count = Field(100, description="passages that these lead to: those that the walk reaches most")
+    surrounding: Count = Field(100, description="passages that these lead to: the ones that the walk reaches most")
 
 
 class Ppr(Retriever):

@@ -59,10 +59,10 @@ class Tie:
 
 
 def told_trail(hits: Sequence[Hit], sought: str, context: Sequence[Hit] = ()) -> list[Hop]:
-    """Return the way of the graph that explains a ranking: that of its best hit whose way answers to the question.
+    """Return the path that explains a ranking: the path of its best hit whose end fits the question.
 
     Args:
-        hits: what is to be explained, best first; the first five are looked at.
+        hits: the ranking, best first; the first five are looked at.
         sought: the question, with the answer where there is one.
         context: hits besides, whose texts may be quoted.
 
@@ -78,7 +78,7 @@ def told_trail(hits: Sequence[Hit], sought: str, context: Sequence[Hit] = ()) ->
         words = stems & {stem for hop in way for stem in stems_in(f"{hop.title} {hop.sentence}")}
         titled = _TITLED if hit.why and hit.why[-1].edge == "ABOUT" else 0
         worth = 1 + (titled - rank) / (_EXPLAINED + _TITLED)
-        if not way or stems <= stems_in(way[0].title):  # where the first passage is what is sought, none leads on
+        if not way or stems <= stems_in(way[0].title):  # the first passage is the answer, so no step leads on
             continue
         if len(words) >= _COVERED * len(stems) and worth > best:
             best, trail = worth, way
@@ -118,7 +118,7 @@ def names_of(passage: Passage) -> tuple[str, str, str]:
 
 
 def by_title(hits: Sequence[Hit]) -> dict[str, Passage]:
-    """Return the passages of hits, by what a step of a trail calls them; of equal names the best one's."""
+    """Return the passages of hits by their names in steps of a trail; the best one wins among equal names."""
     passages: dict[str, Passage] = {}
     for hit in hits:
         for name in names_of(hit.passage):

@@ -1,6 +1,6 @@
 """RAPTOR's collapsed tree: passages and summaries of all levels are searched as one; a summary stands for its passages.
 
-Source: RAPTOR (Sarthi et al., 2024), section 4. Summaries are read like passages; what is ranked and cited are
+Source: RAPTOR (Sarthi et al., 2024), section 4. Summaries are read like passages; ranked and cited are
 passages, so a summary gives its score to those under it that are nearest to the question.
 """
 

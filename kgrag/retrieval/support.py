@@ -70,7 +70,7 @@ def checked(claim: str, parts: Sequence[Passage | Summary]) -> Check:
 
 
 class Doubts(NamedTuple):
-    """Sentences of an answer that no passage supports, and those that no rule can check."""
+    """Sentences of an answer that no passage supports, and sentences that no rule can check."""
 
     unsupported: tuple[str, ...] = ()
     unchecked: tuple[str, ...] = ()

@@ -78,6 +78,6 @@ class DocumentProgress:
 
 
 def at(progress: Progress, what: str, unit: str = "", counts: Sequence[int] = ()) -> None:
-    """Say what is worked on, see `DocumentProgress.at`, to a Progress that wants to know."""
+    """Report the current document to a Progress that takes it; see `DocumentProgress.at`."""
     if isinstance(progress, DocumentProgress):
         progress.at(what, unit, counts)

@@ -59,7 +59,7 @@ def step_form(event: Event) -> dict[str, Any] | None:
 def result_form(
     result: Answer | Ranking, missing: Collection[str] = (), say: Callable[[str], str] = str, read: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Return an answer, or what a search found, with its trail, its steps and its sources: those that are cited first.
+    """Return an answer or a ranking with its trail, its steps and its sources, cited ones first.
 
     `missing`: ids of passages that are not held as they were; `say`: how failures and notes are put to the reader;
     `read`: ids of the passages that the model read, which come next.

@@ -108,7 +108,7 @@ def create_app(kg: KnowledgeGraph, keys: Keys, options: ServeOptions) -> FastAPI
     app.add_middleware(Throttle, options=options)
     app.add_middleware(Guard, keys=keys, hosts=options.hosts, unlocked=unlocked)
     app.add_middleware(Record, metrics=metrics, tracing=tracing)
-    app.add_middleware(openai.OpenAIErrors)  # what is added last is outermost
+    app.add_middleware(openai.OpenAIErrors)  # the last added one is outermost
     return app
 
 
@@ -138,7 +138,7 @@ def run_server(config: uvicorn.Config, listening: socket.socket, ready: Callable
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
             gc.collect()
-            gc.freeze()  # what is there now stays: looking for garbage passes over it
+            gc.freeze()  # present objects stay, so the garbage collector skips them
             if not self.should_exit:
                 ready()
 

@@ -34,7 +34,7 @@ _ENDED = ("done", "stopped", "failed")
 _FIRST = 5  # passages that are shown while an answer is on its way
 _FINISHED = re.compile(r"[.!?。！？](?:\s*\[\d+\]|[^\w\s])*\s*\Z")
 _PAUSE = 0.1  # seconds between looks at a text that is being written
-_SAVED = 3.0  # seconds after which what is written is kept again
+_SAVED = 3.0  # seconds between two saves of an unfinished answer
 
 
 @dataclass(slots=True)
@@ -75,7 +75,7 @@ class Asking:
         self._live: dict[str, _Live] = {}
 
     def begin(self, turn: Turn, target: Searching, llm: PromptedModel | None, before: Sequence[Message]) -> None:
-        """Have a turn answered from the collections that were chosen; `before`: what was said in the conversation."""
+        """Have a turn answered from the chosen collections; `before`: the conversation so far."""
         live = self._live[turn.id] = _Live(turn)
         live.task = asyncio.get_running_loop().create_task(self._work(live, target, llm, before))
 

@@ -166,7 +166,7 @@ class Conversations:
     def turns(self, conversation: str, through: str = "") -> list[Turn]:
         """Return the turns of a conversation that are shown, or those before and after one that they lead `through`.
 
-        Raises NotFoundError where there is none.
+        Raises NotFoundError for a missing turn.
         """
         rows = self._rows(_EACH, conversation)
         before = _before(rows)

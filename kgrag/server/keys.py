@@ -156,7 +156,7 @@ class Keys:
     def holds(self, access: Access) -> bool:
         """Return whether a caller's credentials are still valid.
 
-        Its key is kept, or there are none as there were.
+        Its key is kept, or the keys stay as they were.
         """
         keys = self.all()
         return any(key.access == access for key in keys) if keys else access is LOCAL

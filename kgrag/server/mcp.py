@@ -178,7 +178,7 @@ class Tools:
         parameters: Annotated[dict[str, Any] | None, Field(description="name -> value")] = None,
         collection: Name = None,
     ) -> Json:
-        """Run a saved query: what is in the graph, counted, listed or compared."""
+        """Run a saved query, which counts, lists or compares parts of the graph."""
         arguments = dict(parameters or {})
         target = None
         if is_of_a_collection(name):

@@ -71,7 +71,7 @@ class Pictures:
     """Draws pages in processes of its own; close it, or use `with`. Safe to share between threads."""
 
     def __init__(self, settings: LoadingSettings, cache: Path | None = None) -> None:
-        """Start none yet; `cache`: where what was recognised of pages is kept."""
+        """Start no process yet; `cache`: the folder of recognised pages."""
         self._readers = Readers(settings, cache)
 
     def __enter__(self) -> Self:

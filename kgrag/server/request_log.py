@@ -88,7 +88,7 @@ class Record:
         except Exception as error:
             answer = response(error_for_caller(error))
             if status:
-                raise  # the connection is closed: half an answer is none
+                raise  # the connection is closed: half an answer is no answer
             await answer(scope, receive, forward)
         finally:
             self._metrics.under_way.dec()

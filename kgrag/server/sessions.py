@@ -1,4 +1,4 @@
-"""Sessions of the pages: a cookie holds a random id, and what it stands for is kept here, until it is ended.
+"""Sessions of the pages: a cookie holds a random id, and the session is kept here, until it is ended.
 
 Each belongs to the token of one key, and ends with it. Only hashes are kept, in a file that nobody else may read, so
 that a server that starts again knows them.

@@ -62,7 +62,7 @@ class Throttle:
         if body.failed is not None and not is_started:
             error, status = body.failed
             answer = response(error, status)
-            answer.headers["Connection"] = "close"  # what is left of the body is not read
+            answer.headers["Connection"] = "close"  # the rest of the body is not read
             await answer(scope, receive, send)
 
     def _refused(self, scope: Scope) -> tuple[KgragError | None, int | None]:

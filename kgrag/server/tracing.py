@@ -20,7 +20,7 @@ _WANTED = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 
 
 class Tracing:
-    """The spans of one application. A context manager: what is left to be sent is sent at its end."""
+    """The spans of one application. A context manager, which sends the remaining spans at its end."""
 
     def __init__(self) -> None:
         """Set up tracing. Raises ConfigurationError when spans are configured and their package is not installed."""

@@ -18,7 +18,7 @@ from kgrag.values.identity import node_id
 _LONGEST = 500  # characters of a name
 _SUFFIX = re.compile(r"(\.[a-z]{1,8})?\.[a-z0-9]{1,8}$")  # which tells a file's format: .pdf, .warc.gz
 _NAME = ".name"
-_COUNTED = 60.0  # seconds after which other servers and removals may have changed what is held
+_COUNTED = 60.0  # seconds after which other servers and removals may have changed the stored files
 _LEFT = 3600  # seconds without a change after which nobody writes a file any more
 
 

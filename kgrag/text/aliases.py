@@ -171,7 +171,7 @@ def _is_shorter(short: Sequence[str], words: Sequence[str]) -> bool:
 
 
 def telling_headings(paths: Iterable[str]) -> set[str]:
-    """Return the last headings of paths, without those that repeat under other numbers: "3.3 Specific Options"."""
+    """Return the last headings of paths, except repeated ones under other numbers: "3.3 Specific Options"."""
     headings = [path.rsplit(" > ", 1)[-1].strip() for path in paths]
     counts = Counter(_NUMBERED.sub("", heading) for heading in headings)
     return {heading for heading in headings if heading and counts[_NUMBERED.sub("", heading)] < _REPEATED}

@@ -10,7 +10,7 @@ _DATE = re.compile(r"(\d{4})(?:-(\d\d?)(?:-(\d\d?))?)?(?:[T ].*)?")
 
 
 def partial_date(text: str) -> str:
-    """Return a date of ISO 8601, of which month and day may be missing, in its standard form; empty for none."""
+    """Return a date of ISO 8601, whose month and day may be missing, in its standard form; empty if it is invalid."""
     match = _DATE.fullmatch(text.strip())
     if match is None:
         return ""

@@ -25,7 +25,7 @@ _LISTS = word_lists("kgrag.text")
 STOP_WORDS = _LISTS["stop_words"]
 """The stop words of English."""
 
-_ASKING = _LISTS["asking"]  # words of every question, and those that join others
+_ASKING = _LISTS["asking"]  # words of every question, and joining words
 
 _KNOWN = _LISTS["known"]
 _STEMMERS = dict(pair.split("=") for pair in _LISTS["stemmers"])

@@ -1,4 +1,4 @@
-"""Letters: what makes two spellings one name, what a search looks past, and a cache of what is worked out of each word.
+"""Letters: when two spellings are one name, which differences a search ignores, and a cache of the forms of words.
 
 A name is known by its letters, digits and signs (`same_letters`); a search looks past diacritics, too (`fold`).
 """
@@ -215,7 +215,7 @@ def is_number(word: str) -> bool:
 
 
 def is_plain(word: str) -> bool:
-    """Return whether a word of a name is letters alone, of which a stem may stand for it."""
+    """Return whether a word of a name consists of letters, so that its stem may replace it."""
     return all(map(_is_letter, word.removesuffix("'s"))) and not any(map(str.isdigit, word))
 
 

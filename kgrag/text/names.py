@@ -318,7 +318,7 @@ def common_nouns(words: Sequence[Token], language: Language) -> frozenset[int]:
 def _is_phrase(words: Sequence[Token], language: Language, numbered: bool) -> bool:
     """Return whether capitalised words may be a name.
 
-    One word is none that has its capital from a sentence's beginning.
+    A single word is not a name if it has its capital from a sentence's beginning.
 
     `numbered`: a number follows them ("Chap. 4"), so that a part of a document is meant; without one, what the corpus
     mostly writes with a capital may be a name ("State").
@@ -644,7 +644,7 @@ def _is_apart(words: Sequence[Token], single: int, behind: int) -> bool:
 
 
 def _can_stand_alone(word: str, place: int, language: Language) -> bool:
-    """Return whether a word may be a whole name; the words that questions begin with are none at the beginning."""
+    """Return whether a word may be a whole name; words that questions begin with are not names at the beginning."""
     short = len(word) < 3 and (word.isascii() or (len(word) < 2 and is_unspaced(word)))
     if short or word in language.stop_words or is_number(word):
         return False

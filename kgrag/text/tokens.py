@@ -63,7 +63,7 @@ _MEASURE = re.compile(
 _SERIES = re.compile(r"(?!(?:AND|AT|BY|FROM|IN|OF|ON|SINCE|TO)$)[A-Z]{2,6}")
 _NOT_CODE = re.compile(r"[\W_]")
 _PUNCTUATION = frozenset("- -- — . , ; : ( ) [ ] | • · .. ... /".split())
-_LONGEST = 40  # characters; what is longer is an address or a line of code
+_LONGEST = 40  # characters; longer tokens are addresses or lines of code
 
 
 def symbols(text: str, language: str = "en") -> list[str]:
@@ -330,7 +330,7 @@ def _ends_sentence(point: re.Match[str], language: Language) -> bool:
 
 
 def _signed(before: list[Token], gap: str, token: Token) -> Token:
-    """Return a token with the signs before it, without those that belong to the word before."""
+    """Return a token with the signs before it, except signs of the word before."""
     if before and (sign := sign_between(before[-1].raw, gap, token.raw)):
         return token._replace(name=sign + token.name)
     if before and (signs := signs_after(gap)):

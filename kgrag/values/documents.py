@@ -284,7 +284,7 @@ class Problem:
 
     Attributes:
         place: a path, with ":LINE" where a line is to blame.
-        message: what is wrong.
+        message: the fault.
         lasting: whether it is part of the file, such as a scanned page, so that reading again gives the same.
 
     Example:

@@ -374,7 +374,7 @@ class Answer:
 
     Attributes:
         question: the question.
-        text: the answer; empty when there is none, and then `problem` says why.
+        text: the answer; empty without one, and then `problem` says why.
         found: False when the evidence does not hold the answer, which `text` then says.
         system: the name of the system.
         ranking: the retrieved passages, best first.
@@ -410,7 +410,7 @@ class Answer:
 
     @property
     def doubt(self) -> str:
-        """Sentences that warn the reader of what is not supported or not checked; empty if all is supported."""
+        """Sentences that warn of unsupported or unchecked parts; empty if all is supported."""
         groups = ((_UNSUPPORTED, self.unsupported), (_UNCHECKED, self.unchecked))
         return " ".join(f"{label}: {_listed(parts)}." for label, parts in groups if parts)
 

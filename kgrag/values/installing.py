@@ -1,7 +1,7 @@
 """Commands that install a missing extra, or a newer version of kgrag.
 
 No package index holds kgrag yet, so the command depends on where kgrag runs: in the environment that `make` sets up in
-a clone, or as an installed package, whose extras pip resolves from what is installed.
+a clone, or as an installed package, whose extras pip resolves from the installed packages.
 """
 
 import sys

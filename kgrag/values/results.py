@@ -161,7 +161,7 @@ class Hit:
 
     @property
     def also_in(self) -> str:
-        """The documents of its copies: "also in b.html and c.epub", the first three; empty if there are none."""
+        """The documents of its copies: "also in b.html and c.epub", the first three; empty without copies."""
         names = list(dict.fromkeys(copy.document for copy in self.copies))
         parts = [*names[:3], f"{len(names) - 3} more"] if len(names) > 3 else names
         *first, last = parts or [""]
@@ -216,7 +216,7 @@ class Usage:
         cached: how many of them from the cache.
         prompt_tokens: tokens read, cached calls included.
         completion_tokens: tokens written, cached calls included.
-        cost: that of the calls that were not cached, in the currency of the prices; None where a price is unknown.
+        cost: the cost of uncached calls, in the currency of the prices; None if a price is unknown.
 
     Example:
         >>> (Usage(calls=1, prompt_tokens=200) + Usage(calls=2, prompt_tokens=300)).tokens

@@ -133,7 +133,7 @@ Damage = Callable[[bytes], bytes]
     [
         (lambda b: b[: len(b) // 2], r":\d+: .*(cut off|JSON|XML)"),
         (lambda b: b[: b.rindex(b"\n", 0, -30) + 1], r"cut off"),
-        (lambda b: b.replace(b"Text 7,", b"Text 8,"), r"not what was exported \(NEXT|Passage\)"),
+        (lambda b: b.replace(b"Text 7,", b"Text 8,"), r"differ from the export \(NEXT|Passage\)"),
         (lambda b: b.replace(b"Text 7", b"Text \xff"), "(utf-8|invalid token)"),
         (lambda b: b.replace(b'"version": 1', b'"version": 9'), "newer kind"),
         (lambda b: b.replace(b"Passage", b"Message"), "(no label|cannot be read)"),

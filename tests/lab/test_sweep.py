@@ -37,10 +37,10 @@ def test_names(text: str, retrievers: list[str], systems: list[str], names: list
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("branch", "does not say what is to be varied"), ("branch=", "does not say"),
-        ("branch=1;2", "does not say"), ("kgp.branch=1", "does not say"),
+        ("branch", "names no setting to vary"), ("branch=", "names no setting"),
+        ("branch=1;2", "names no setting"), ("kgp.branch=1", "does not say"),
         ("branch=0,1", "branch=0 is invalid"), ("depth=1,2", "has a setting 'depth'"),
-        ("branch=x y", "does not say"),
+        ("branch=x y", "names no setting"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_varied(text: str, complaint: str) -> None:

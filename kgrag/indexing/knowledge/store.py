@@ -1,6 +1,6 @@
 """The names and facts of a source by key, on disk until they are written into the graph.
 
-One SQLite file. How far the source is read stands in the same transaction as what it gave: killed at any moment, the
+One SQLite file. A transaction holds the facts and the position in the source: killed at any moment, the
 reading goes on there. Memory is bounded by the cache.
 """
 

@@ -18,7 +18,7 @@ from kgrag.indexing.knowledge.store import ALIAS, Entry, Fact, Named, code, one_
 
 _FALLBACKS = tomllib.loads(files("kgrag.indexing.knowledge").joinpath("fallbacks.toml").read_text(encoding="utf-8"))
 _STEP = 100  # ranks between two languages that are wanted
-_VARIANT = 50  # the rank of what is of the same language, and not in its chain
+_VARIANT = 50  # the rank of a variant of the language outside its chain
 
 
 def language_rank(tag: str, languages: Sequence[str]) -> int | None:
@@ -68,7 +68,7 @@ _DAY, _MONTH, _YEAR, _DECADE, _CENTURY = 11, 10, 9, 8, 7  # precisions of a time
 class WikidataReader:
     """Reads entities line by line. `languages`: of names, the first that there is; `properties`: only these (P31, ...).
 
-    `only`: subjects whose statements are kept, by code; others are only named. `counts`: what was read and left out.
+    `only`: subjects whose statements are kept, by code; others are only named. `counts`: read and skipped statements.
     """
 
     languages: Sequence[str] = ("en",)

@@ -40,7 +40,7 @@ def contradiction(a: Name, b: Name) -> str:
         return "other titles"
     one, other = set(a.qualifier), set(b.qualifier)
     if one and other and not (one <= other or other <= one) and not _inverted(a, b):
-        return "told apart by what stands in parentheses or after a comma"
+        return "told apart by their parentheses or the words after a comma"
     if a.is_acronym != b.is_acronym or _joined(a) == _joined(b) or _inverted(a, b):
         return ""  # what an acronym stands for, its letters do not rule out
     only_a, only_b = ([name.words[i] for i in places] for name, places in zip((a, b), _apart(a, b), strict=True))
@@ -249,7 +249,7 @@ def _only(one: Set[str], other: Set[str]) -> str:
 SURE = 0.8
 """The score from which two names are taken for one entity's."""
 _MANY = 3  # documents from which having nothing in common says something
-_NOTHING = 0.15  # what it takes off
+_NOTHING = 0.15  # the penalty
 _IN_PARENTHESES = re.compile(r"\(([^()]{2,80})\)")
 _WORDS_BEFORE = 10
 _ACRONYM = re.compile(r"^(?:the )?([A-Z][A-Za-z.&]{1,9})$")

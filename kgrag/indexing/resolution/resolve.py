@@ -72,7 +72,7 @@ class Resolution:
     `names` were compared; `same` are pairs of one entity, in `groups` groups; `doubtful` are left out, and `apart` are
     pairs of which a model or somebody said that they are of two. `estimate`:
     what asking a language model about these would take. `applied`: whether the graph was changed, by edges that were
-    `written` and `removed`. `usage`: what was asked; `stopped`: why asking ended early, if it did.
+    `written` and `removed`. `usage`: the calls; `stopped`: why asking ended early, if it did.
     """
 
     names: int
@@ -439,7 +439,7 @@ def contexts(graph: Graph, pairs: Sequence[NamePair]) -> list[tuple[str, str]]:
 
 
 def sentence(name: str, texts: Iterable[str]) -> str:
-    """Return the first sentence of texts with a name, or of a long one the part near it; empty if there is none.
+    """Return the first sentence of texts with a name, or the part of a long one near it; empty if no sentence has it.
 
     The marks between the words of the name may be others: Ada M Lund is also Ada M. Lund.
     """

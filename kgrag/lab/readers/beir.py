@@ -1,7 +1,7 @@
 """BEIR: a folder with corpus.jsonl, queries.jsonl and judgements in qrels/SPLIT.tsv.
 
 As published at github.com/beir-cellar/beir: corpus.jsonl with _id, title, text; queries.jsonl with _id, text; qrels
-with the columns query-id, corpus-id, score, of which the first line is a heading. Gold are the documents with a score
+with the columns query-id, corpus-id, score, the first line is a heading. Gold are the documents with a score
 above 0, all of the same weight. A folder is read with its test split, else dev, else train; name a file of qrels for
 another.
 """

@@ -37,7 +37,7 @@ def json_lines(path: Path, form: str) -> Iterator[Place]:
 def json_rows(path: Path, form: str) -> Iterator[Place]:
     """Yield the objects of a JSON Lines file, or of a JSON file with a list of them, read one by one.
 
-    Raises InputError, naming the place and what was expected (`form`).
+    Raises InputError, naming the place and the expected form (`form`).
     """
     with _opened(path, form) as file:
         if _first_character(file) != "[":

@@ -60,9 +60,9 @@ def file_name(name: str) -> str:
 
 
 def load_prompt(name: str, folder: Path | None = None) -> Prompt:
-    """Load a prompt by name: that of `folder` if it has one, else kgrag's.
+    """Load a prompt by name: from `folder` if it has one, else kgrag's.
 
-    Raises ConfigurationError when there is no such folder, or its prompt cannot be used, naming what it lacks.
+    Raises ConfigurationError for a missing folder, and for an unusable prompt, naming its missing fields.
     """
     own = Prompt(name, files(__name__).joinpath(file_name(name)).read_text(encoding="utf-8"))
     if folder is None:

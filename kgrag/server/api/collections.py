@@ -39,7 +39,7 @@ async def delete_collection(caller: Called, collection: Named) -> Reply:
     """Have a job delete a collection with all it holds, and the files that were uploaded to it (role admin)."""
 
     def submit() -> Reply:
-        caller.collection(collection, "admin").info()  # raises now if there is none
+        caller.collection(collection, "admin").info()  # raises now if it is missing
         return submitted(caller, collection, "delete", {})
 
     return await caller.work(submit)

@@ -288,7 +288,7 @@ async def stop_turn(caller: Called, id: Id) -> Reply:
 
 @router.post("/turns/{id}/show", response_model=_TURN)
 async def show_turn(caller: Called, id: Id) -> Reply:
-    """Show a version of a question of the caller, with what followed it, instead of another version."""
+    """Show a version of a question of the caller, with its later turns, instead of another version."""
 
     def shown() -> Turn:
         turn = _turn(caller, id, own=True)
@@ -342,7 +342,7 @@ def _check_operator(caller: Caller) -> None:
 
 
 def _rows_of(caller: Caller, turns: Sequence[Turn]) -> list[dict[str, Any]]:
-    """Return turns with what came of them; one that cannot be shown hides none of the others."""
+    """Return turns with their results; a turn that cannot be shown hides no other one."""
     say = words_for(caller.access)
     rows, versions = [], caller.serving.conversations.versions(turns[0].conversation)
     for turn, (result, missing) in zip(turns, _results(caller, turns), strict=True):

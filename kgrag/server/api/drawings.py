@@ -1,4 +1,4 @@
-"""Routes of what is to be drawn: a passage with its neighbours, the paths of a saved query."""
+"""Routes of drawings: a passage with its neighbours, the paths of a saved query."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any

@@ -70,7 +70,7 @@ async def estimate(caller: Called, collection: Named, kind: Estimated) -> Reply:
 
     def estimated() -> Reply:
         target = caller.collection(collection, "write")
-        caller.kg.language_model()  # raises now if there is none
+        caller.kg.language_model()  # raises now without a model
         calls: Estimate = getattr(target, _VERBS[kind].estimate)()
         lines = calls.lines(caller.kg.settings.chat.budget) if calls.calls else [_VERBS[kind].nothing_left]
         numbers = {
@@ -131,7 +131,7 @@ async def job_events(caller: Called, id: Id) -> Response:
 
 @router.delete("/jobs/{id}", response_model=JOB)
 async def cancel_job(caller: Called, id: Id) -> Reply:
-    """Cancel a job; what it has written stays (role write)."""
+    """Cancel a job; its committed results stay (role write)."""
     return Reply(to_json(await caller.work(lambda: caller.serving.jobs.cancel(_seen(caller, id, "write").id))))
 
 

@@ -62,7 +62,7 @@ async def name_pairs(
 ) -> Reply:
     """Return pairs of names that may be one entity's, the surest first, without rejected ones.
 
-    `names` were compared, `number` pairs fit; `by`: rules, model, or person for what was decided.
+    `names` were compared, `number` pairs fit; `by`: rules, model, or person for a decision.
     """
 
     def listed() -> Reply:

@@ -117,7 +117,7 @@ class Jobs(AbstractContextManager["Jobs"]):
     def submit(
         self, kind: str, collection: str, parameters: Mapping[str, Any] | None = None, owner: str = "", seconds: int = 0
     ) -> Job:
-        """Ask for a job, which begins after so many seconds. See `work.checked_options` for what is raised."""
+        """Ask for a job, which begins after so many seconds. `work.checked_options` lists the errors."""
         options = work.checked_options(self.kg, self.uploads, kind, collection, dict(parameters or {}))
         schema.ensure_schema(self.kg.graph)
         job = kept.add_job(self.kg.graph, kind, collection, options.model_dump(mode="json"), owner, seconds)
