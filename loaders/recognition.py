@@ -272,8 +272,8 @@ def _ink(picture: Pixels, points: float) -> tuple[Pixels, list[Box]]:
 def _read_share(ink: Pixels, lines: Sequence[_Line]) -> float:
     """Return the share of the ink of letters that stands in these lines; specks and larger marks are no letters."""
     size = median(line.size for line in lines)
-    _, _, found, centres = cv2.connectedComponentsWithStats(ink.astype(np.uint8))
-    letters = (found[:, 3] >= 0.3 * size) & (found[:, 3] <= 3 * size) & (found[:, 2] <= 12 * size)
+    _, _, marks, centres = cv2.connectedComponentsWithStats(ink.astype(np.uint8))
+    letters = (marks[:, 3] >= 0.3 * size) & (marks[:, 3] <= 3 * size) & (marks[:, 2] <= 12 * size)
     letters[0] = False  # the paper
     x, y = centres.T
     read = np.zeros_like(letters)
@@ -281,7 +281,7 @@ def _read_share(ink: Pixels, lines: Sequence[_Line]) -> float:
         left, right = line.words[0][1], line.words[-1][2]
         high, low = line.base - 0.9 * line.size, line.base + 0.35 * line.size
         read |= (left - 2 <= x) & (x <= right + 2) & (high <= y) & (y <= low)
-    areas = found[:, 4]
+    areas = marks[:, 4]
     return float(areas[letters & read].sum() / max(1, areas[letters].sum()))
 
 

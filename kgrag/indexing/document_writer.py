@@ -204,8 +204,8 @@ def settle_facts(tx: Transaction, lost: Set[str], typed: Set[str]) -> None:
                 ends = group["key"], period.object
                 subject, object = reversed(ends) if group["turned"] else ends
                 if subject in group["settled"]:
-                    made = {"relation": group["relation"], "properties": period.properties()}
-                    rows.append({"subject": subject, "object": object, **made})
+                    row = {"subject": subject, "relation": group["relation"], "object": object}
+                    rows.append(row | {"properties": period.properties()})
     if rows:
         tx.run("write/fact_relationships", rows=rows)
     if dated := sorted({row["subject"] for row in rows if row["properties"].keys() & {"valid_from", "valid_to"}}):

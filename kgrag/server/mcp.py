@@ -56,7 +56,7 @@ Where = Annotated[dict[str, Scalar | Range] | None, WithJsonSchema(_WHERE)]
 Source = Annotated[str, Field(description="part of the path or address of the documents")]
 Since = Annotated[str, Field(description="documents dated since then: 2024-05 or 2024-05-31T12:00+02:00")]
 AsOf = Annotated[str, Field(description="leave out what did not hold then: 1912 or 1912-03")]
-Knowledge = Annotated[list[str] | None, Field(description="collections of facts that may lead on")]
+Knowledge = Annotated[tuple[str, ...], Field(description="collections of facts that may lead on")]
 
 
 class Tools:
@@ -110,7 +110,7 @@ class Tools:
         source: Source = "",
         since: Since = "",
         as_of: AsOf = "",
-        knowledge: Knowledge = None,
+        knowledge: Knowledge = (),
     ) -> Json:
         """Find the passages that answer a question best, also across several documents, each with the path to it."""
         only, target = Filter(where or {}, source or None, since or None, as_of), self._searched(collection)
@@ -135,7 +135,7 @@ class Tools:
         source: Source = "",
         since: Since = "",
         as_of: AsOf = "",
-        knowledge: Knowledge = None,
+        knowledge: Knowledge = (),
     ) -> Json:
         """Answer a question by kgrag's own language model from passages that it cites. Slower than search."""
         only, target = Filter(where or {}, source or None, since or None, as_of), self._searched(collection)
@@ -221,8 +221,8 @@ class Tools:
         several = split_names(names)
         return Federation([self._collection(name) for name in several]) if several else self._collection(names)
 
-    def _seen(self, knowledge: Sequence[str] | None) -> list[str]:
-        return [self._collection(name).name for name in knowledge or ()]
+    def _seen(self, knowledge: Sequence[str]) -> list[str]:
+        return [self._collection(name).name for name in knowledge]
 
     def _collection(self, name: str | None) -> Collection:
         """Return the collection of that name, or the default.

@@ -38,7 +38,7 @@ def test_names(text: str, retrievers: list[str], systems: list[str], names: list
     ("text", "complaint"),
     [
         ("branch", "names no setting to vary"), ("branch=", "names no setting"),
-        ("branch=1;2", "names no setting"), ("kgp.branch=1", "does not say"),
+        ("branch=1;2", "names no setting"), ("kgp.branch=1", "names no setting"),
         ("branch=0,1", "branch=0 is invalid"), ("depth=1,2", "has a setting 'depth'"),
         ("branch=x y", "names no setting"),
     ],
