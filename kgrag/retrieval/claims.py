@@ -110,7 +110,7 @@ def check(claim: str, parts: Sequence[Part]) -> Check:
         return _check_quotation(claim, quoted, parts, texts)
     words = words_of_sentence(claim, {name for text in texts for name in text.names})
     for place, text in enumerate(texts):
-        outcomes = {_compare_row(words, row, text): row.span for row in text.rows}
+        outcomes = {_compare_row(words, row, text): row.span for row in _named_rows(words, text)}
         for outcome in (_WORST[0], _WORST[-1]):
             if outcome in outcomes:
                 return Check(outcome, {place: outcomes[outcome]} if outcome == _WORST[0] else {})
@@ -156,7 +156,8 @@ def _read(title: str, text: str) -> _Text:
             first = False
         before = frozenset(word.form for word in words if word.kind == "n")
     pairs = frozenset((a.form, b.form) for a, b in pairwise(whole) if a.kind == b.kind == "n")
-    return _Text(about, tuple(clauses), tuple(rows), about | forms_of(whole), names, pairs)
+    cells = {form for row in rows for head, cell in row.cells for form in head | cell}
+    return _Text(about, tuple(clauses), tuple(rows), about | forms_of(whole) | cells, names, pairs)
 
 
 def _cells(line: str) -> list[str]:
@@ -239,6 +240,9 @@ def _compare(claim: Clause, clause: Clause, text: _Text, texts: Sequence[_Text])
     own = {word.text for word in claim.words}
     hedges = {word.text for word in clause.words if word.kind != "n"} & WORDS["hedges"] - own
     hedges -= {"would"} if "will" in own else set()
+    theirs = {word.text for word in clause.words}
+    if (own - theirs) & WORDS["exact"] or (theirs - own) & WORDS["limits"]:
+        return "not checked"
     if hedges or agent is None or None in fits or _controlled(claim, clause):
         return "not checked"
     return "supported"
@@ -247,7 +251,10 @@ def _compare(claim: Clause, clause: Clause, text: _Text, texts: Sequence[_Text])
 def _is_longer(words: Sequence[Word], clause: Clause, texts: Sequence[_Text]) -> bool:
     """Return whether a passage writes a name in full and a clause writes a part: "Ingrid Solberg", "Solberg"."""
     pairs = [(one.form, two.form) for one, two in pairwise(words) if one.kind == two.kind == "n"]
-    return any({pair} & text.pairs and {*pair} & (clause.forms | clause.core) for pair in pairs for text in texts)
+    near = clause.forms | clause.core
+    known = {pair for text in texts for pair in text.pairs}
+    others = {form for pair in known - {*pairs} if near.issuperset(pair) for form in pair}  # "Kellan Drift"
+    return any(pair in known and {*pair} & near - others for pair in pairs)
 
 
 def _fits(word: Word, same: Sequence[Word]) -> bool | None:
@@ -273,6 +280,10 @@ def _clash(claim: Clause, clause: Clause, misses: Sequence[Word], text: _Text, a
         return "not checked"
     forms = clause.forms
     ours = forms_of(claim.words)
+    numbers = [word for word in misses if word.kind == "d"]
+    same = [w for other in text.clauses for w in other.words if w.kind == "d"]
+    if any(w.form == word.form and w.beside & word.beside for w in same for word in numbers):
+        return "not checked"  # another clause has the number beside the same word
     opposed = [word for word in misses if _OPPOSITES.get(word.form, set()) & (forms - ours)]
     if opposed and len(opposed) == len(misses):
         return "not supported"
@@ -304,7 +315,7 @@ def _same_agent(claim: Clause, clause: Clause, text: _Text, *, linked: bool) -> 
         ours, theirs = claim.core, clause.core
     elif claim.passive:
         if ours:
-            return _meets(ours, theirs)
+            return _meets(ours, theirs | {word.form for word in clause.words if word.role == "by"})
         return True if _meets(claim.core, clause.objects | clause.core) else None
     elif clause.passive and not theirs:
         return True if _meets(claim.core, clause.core) else None
@@ -341,12 +352,18 @@ def _links(claim: Clause, clause: Clause, text: _Text, texts: Sequence[_Text]) -
     }
 
 
+def _named_rows(words: Sequence[Word], text: _Text) -> list[_Row]:
+    """Return the rows whose first cell a claim names; none for a comparison. "Rondo Sport" names no row "Rondo"."""
+    ours = {word.form for word in _content(words)}
+    rows = [row for row in text.rows if row.cells and row.cells[0][1] and row.cells[0][1] <= ours]
+    longer = [row for row in rows if not any(row.cells[0][1] < other.cells[0][1] for other in rows)]
+    return [] if any(word.text == "than" for word in words) else longer
+
+
 def _compare_row(words: Sequence[Word], row: _Row, text: _Text) -> Verdict:
-    """Return what a row of a table says of a claim that names its first cell."""
+    """Return the verdict of a row of a table on a claim that names its first cell."""
     content = _content(words)
     ours = {word.form for word in content}
-    if not row.cells or not row.cells[0][1] or not row.cells[0][1] <= ours:
-        return "not checked"
     raw = {stems([word.text])[0] for word in words}
     heads = {place for place, (head, _) in enumerate(row.cells) if place and head & raw}
     used = {place for place, (_, cell) in enumerate(row.cells) if place and cell and cell <= ours}
