@@ -84,9 +84,7 @@ class BeamOptions(ChainOptions):
         description="an entity of more triples is a hub: it gives only near ones; GEAR has no hubs: 100000000",
     )
     same_as: bool = Field(True, description="whether other names of an entity lead on, too")
-    hub_triples: Count = Field(
-        50, description="the question's nearest triples; a hub gives only its triples among them"
-    )
+    hub_triples: Count = Field(50, description="the question's nearest triples; a hub gives only these")
 
 
 def base_ranking(base: Retriever, query: Query, n: int) -> list[Scored]:

@@ -54,9 +54,7 @@ class KnowledgeOptions(ChainOptions):
     floor: float = Field(0.0, ge=0, le=1, description="cosine from which the two are linked; 0: always (the paper)")
     shared_name: bool = Field(False, description="link only facts that share a name, against drift (section 6)")
     hub: int = Field(100, ge=0, le=10_000, description="an entity of more facts in a direction gives only near ones")
-    hub_triples: Count = Field(
-        50, description="the question's nearest facts by words; a hub gives only its facts among them"
-    )
+    hub_triples: Count = Field(50, description="the question's nearest facts by words; a hub gives only these")
 
 
 @dataclass(frozen=True, slots=True)

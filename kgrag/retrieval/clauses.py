@@ -15,6 +15,7 @@ from kgrag.text.tokens import is_content, stems
 
 _LINE = re.compile(r"\n\s*\n|\n(?![a-z])|\n(?=[^\n]*(?:\|[^\n]*\||\t|,\S[^\n]*,\S))")
 """The end of a paragraph, of an item of a list or of a row of a table."""
+_ROW = re.compile(r"^\s*\||\t|^[^,\n]*(?:,[^\s,][^,\n]*){2,}$")
 _ITEM = re.compile(r"\d{1,2}\.")
 _TOKEN = re.compile(r"\d+(?:[.,:]\d+)*(?![^\W_])|[^\W_]+(?:['’-][^\W_]+)*|[,;:()–—]")
 _THOUSANDS = re.compile(r"(?<=\d)[,.](?=\d{3}\b)")  # 1,340 and 1.340
@@ -26,6 +27,10 @@ NUMBERS = {word: str(number) for number, word in enumerate(f"{_UNITS} eighteen n
     for number, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety hundred".split(), 2)
 }
 NUMBERS |= {"once": "1", "twice": "2"}
+_TENS, _ONES = (
+    [(word, int(n)) for word, n in NUMBERS.items() if low <= int(n) < high] for low, high in ((20, 100), (1, 10))
+)
+NUMBERS |= {f"{ten}-{one}": str(tens + ones) for ten, tens in _TENS for one, ones in _ONES}
 _FILE = tomllib.loads(files("kgrag.retrieval").joinpath("english.toml").read_text(encoding="utf-8"))
 WORDS = {name: frozenset(text.split()) for name, text in _FILE["words"].items()}
 GROUPS = {name: [group.split() for group in text.split("|")] for name, text in _FILE["groups"].items()}
@@ -49,7 +54,10 @@ def sentences(text: str) -> Iterator[tuple[int, int]]:
     """Yield where each sentence of a text stands: from its first character to behind its last."""
     begin, item = 0, -1
     for stop in (*(match.start() for match in _LINE.finditer(text)), len(text)):
-        for start, end in sentence_spans(text[begin:stop], "en"):
+        line = text[begin:stop]
+        row = line.strip()
+        whole = [(line.index(row), line.index(row) + len(row))] if _ROW.search(row) else sentence_spans(line, "en")
+        for start, end in whole:
             first = item if item >= 0 else begin + start
             item = first if _ITEM.fullmatch(text[first : begin + end]) else -1  # "1. First"
             if item < 0:

@@ -114,14 +114,8 @@ class Tools:
     ) -> Json:
         """Find the passages that answer a question best, also across several documents, each with the path to it."""
         only, target = Filter(where or {}, source or None, since or None, as_of), self._searched(collection)
-        ranking = target.search(
-            question,
-            k=k,
-            retriever=check_asked_retriever(retriever),
-            filter=only,
-            knowledge=self._seen(knowledge),
-            deadline=self._deadline,
-        )
+        kind, seen = check_asked_retriever(retriever), self._seen(knowledge)
+        ranking = target.search(question, k=k, retriever=kind, filter=only, knowledge=seen, deadline=self._deadline)
         return shortened(ranking, self._characters, collection=target.name)
 
     def ask(
@@ -141,14 +135,8 @@ class Tools:
         only, target = Filter(where or {}, source or None, since or None, as_of), self._searched(collection)
         if system is not None:
             check_asked_system(system)
-        answer = target.ask(
-            question,
-            system=system,
-            filter=only,
-            knowledge=self._seen(knowledge),
-            deadline=self._deadline,
-            budget=self._budget,
-        )
+        deadline, budget, seen = self._deadline, self._budget, self._seen(knowledge)
+        answer = target.ask(question, system=system, filter=only, knowledge=seen, deadline=deadline, budget=budget)
         return shortened(answer, self._characters, collection=target.name)
 
     def look_up(
