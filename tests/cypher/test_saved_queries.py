@@ -74,8 +74,8 @@ def analysed(kg: KnowledgeGraph) -> Iterator[str]:
         "(t)-[:OBJECT]->(o) WITH s, t, p, o ORDER BY t.id LIMIT 1 "
         "CREATE (s)-[:LED {facts: [t.id], passages: [p.id], valid_from: '1910'}]->(o)"
     )
-    kg.graph.driver.execute_query(led, name=COLLECTION)  # as a schema of facts would have it
     kg[COLLECTION].resolve(apply=True)
+    kg.graph.driver.execute_query(led, name=COLLECTION)  # as a schema of facts would have it
     kg[COLLECTION].build_tree(size=4)  # of two levels
     kg[COLLECTION].build_communities()
     yard = kg.passage("yard", COLLECTION)
