@@ -20,7 +20,7 @@ class WordNumbering:
             for number, element in abstract.items()
             if (link := child(element, "styleLink")) is not None
         }
-        self._lists: dict[str, tuple[str, dict[int, Any]]] = {}  # a number -> the list that it is of, and its levels
+        self._lists: dict[str, tuple[str, dict[int, Any]]] = {}  # a number -> its list and levels
         self._starts: dict[str, dict[int, int]] = {}  # a number -> level -> where it begins anew
         self._at: dict[str, dict[int, int]] = defaultdict(dict)
         self._started: set[tuple[str, int]] = set()

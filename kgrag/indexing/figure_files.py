@@ -40,7 +40,7 @@ class FigureFiles:
                 yield item
 
     def sweep(self, graph: Graph) -> None:
-        """Remove the files of figures that are gone, and what a killed process has left."""
+        """Remove the files of deleted figures, and the leftovers of killed processes."""
         files = list(self._folder.glob("*")) if self._folder.is_dir() else []
         if not files:
             return

@@ -150,7 +150,7 @@ class _Run:
         return record_of(self._name, question, answer, self._depth, self._texts, began, time.perf_counter() - started)
 
     def abandon(self) -> None:
-        """Let the questions under way end at what they do next, and wait a moment for them to do so.
+        """Ask the running questions to stop at their next step, and wait a moment for them.
 
         Else they would go on with a database that is being closed; a reply of a model is not waited for any longer.
         """

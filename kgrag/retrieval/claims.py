@@ -270,7 +270,7 @@ def _is_longer(words: Sequence[Word], clause: Clause, texts: Sequence[_Text]) ->
 
 
 def _fits(word: Word, same: Sequence[Word]) -> bool | None:
-    """Return whether a word stands for the same time, place or unit; None: it cannot be outcomes."""
+    """Return whether a word has the same role, such as a time, place or unit; None if that is unclear."""
     if word.kind == "d":
         units = [w for w in same if not word.beside or not w.beside or any(_in(form, w.beside) for form in word.beside)]
         if not units:
@@ -319,7 +319,7 @@ def _clash(claim: Clause, clause: Clause, misses: Sequence[Word], text: _Text, a
 
 
 def _same_agent(claim: Clause, clause: Clause, text: _Text, *, linked: bool) -> bool | None:
-    """Return whether the same one does it; None: it cannot be outcomes."""
+    """Return whether the agents of two clauses are the same; None if that is unclear."""
     if not claim.core or claim.verb < 0:
         return True
     ours, theirs = claim.agent, clause.agent

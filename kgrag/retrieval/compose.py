@@ -152,7 +152,7 @@ class Hybrid(Retriever):
         farthest = min(nearness.values(), default=0.0)  # of a passage without a vector
         words = dict(worded)
         best = max(words.values(), default=1.0)
-        least = min(words.values()) if len(words) == depth else 0.0  # what the next has at most
+        least = min(words.values()) if len(words) == depth else 0.0  # the greatest score of the next
         why: defaultdict[str, list[Step]] = defaultdict(list)
         for name, ranked in (("bm25", worded), ("dense", nearest)):
             for rank, (id, score) in enumerate(ranked, 1):

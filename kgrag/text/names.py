@@ -176,7 +176,7 @@ def capitalised_phrases(
         sides = _split(words, begin, end, coordinating)
         is_part = any(first <= begin and end <= last and (begin, end) != (first, last) for first, last in titles)
         kind: _Kind = "part" if is_part else "name"
-        if len(sides) > 1:  # by a word, or by a possessive 's alone
+        if len(sides) > 1:  # joined by a word, or by a possessive 's alone
             kind = "joined" if any(word.raw.islower() for word in words[begin:end]) else "none"
         is_quoted = (begin, end) in quotations
         if is_quoted and kind == "joined":  # “Puss in Boots”

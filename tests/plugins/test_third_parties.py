@@ -74,7 +74,7 @@ def test_a_format_of_question_sets_is_two_files_of_another_package(installed: In
     file = installed.folder / "set.tsv"
     file.write_text("ask\tpage\ttext\nWho designed the Fram?\tFram\tShe was designed by Colin Archer.\n")
     run = installed.kgrag("lab", "eval", str(file), "-c", ships, "-r", "bm25")
-    assert "is in no format that is known" in run.stderr
+    assert "has no known format" in run.stderr
     installed.install(package("kgrag.datasets"))
     measured = installed.json("lab", "eval", str(file), "-c", ships, "-r", "bm25")
     assert measured["systems"]["bm25"]["R@5"] == 100

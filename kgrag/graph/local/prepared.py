@@ -61,7 +61,7 @@ def make_soon(store: JarStore, line: Line, java: Java, server: Sequence[str]) ->
     archive = Archive(store, line, java)
     delay = "" if archive.is_settled and PreparedStore(store, line).path.exists() else str(DELAY)
     arguments = [str(store.folder), line.name, str(java.path), str(java.version), delay, *server]
-    with suppress(OSError, psutil.Error):  # a start is as good without
+    with suppress(OSError, psutil.Error):  # a start works without it
         archive.folder.mkdir(parents=True, exist_ok=True)
         start_detached(
             [sys.executable, "-m", "kgrag.graph.local.background", *arguments],

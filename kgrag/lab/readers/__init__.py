@@ -45,7 +45,7 @@ def recognise(path: Path) -> tuple[str, Path]:
             return "beir", path
         form = _format_of(path)
         if form is None:
-            raise InputError(f"{path} is in no format that is known.", _formats())
+            raise InputError(f"{path} has no known format.", _formats())
         return form, path
     if (path / beir.QRELS).is_dir():
         return "beir", path
