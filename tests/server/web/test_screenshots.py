@@ -33,7 +33,10 @@ _DOCS = Path(__file__).parents[3] / "docs"
 _REPORTS = "reports"
 _MOST = 600_000  # bytes of all pictures
 _STYLE = "body { font: 12pt/1.5 serif; margin: 0 2em } article { break-after: page }"
-_QUESTION, _ANSWER = "Where did Colin Archer grow up?", "In Larvik, in a house at the waterfront [1]."
+_QUESTION, _ANSWER = (
+    "Where did Colin Archer grow up?",
+    "He grew up in Larvik, in the waterfront house called Tollerodden [1].",
+)
 
 
 @pytest.fixture
