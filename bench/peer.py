@@ -43,7 +43,7 @@ def compare(
 
 
 def measure(entities: list[str], relations: list[tuple[str, str, str]], settings: "Settings") -> Any:
-    """Return the output of the child, or the reason why there is none."""
+    """Return the output of the child, or the reason for its silence."""
     assert settings.neo4j_uri is not None and settings.neo4j_password is not None
     server = {"URI": settings.neo4j_uri, "USERNAME": settings.neo4j_user, "DATABASE": settings.neo4j_database}
     server["PASSWORD"] = settings.neo4j_password.get_secret_value()

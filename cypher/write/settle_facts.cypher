@@ -1,8 +1,8 @@
 // Bring labels and relationships in step with the facts of a schema: all of it follows from SUBJECT, OBJECT, SAME_AS and Triple.
 // Names of one entity have one set of types, and the relationships of all stand at the longest name that has a fact; the others
-// know it as `facts_at`. Relationships are taken off here, to be made anew from the rows.
+// know it as `facts_at`. This statement deletes the relationships; its rows tell which ones to create.
 // mode: write
-// $lost: LIST<STRING> - entity ids: only those that have facts of a schema are looked at
+// $lost: LIST<STRING> - entity ids; entities without facts of a schema are skipped
 // $typed: LIST<STRING> - entity ids that may have no such facts yet
 // -> key: STRING - id of an entity
 // -> relation: STRING - predicate of the schema
