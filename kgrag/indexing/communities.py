@@ -57,7 +57,7 @@ class Reported(Group):
 
 @dataclass
 class Communities(Grouping[Reported]):
-    """The communities of a collection. `size`: most members of one that is not parted again."""
+    """The communities of a collection. `size`: members of a community from which it is divided again."""
 
     label: ClassVar[str] = "Community"
     task: ClassVar[str] = TASK

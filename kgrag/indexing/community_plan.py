@@ -202,7 +202,7 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The communities, each after its parent; `again`: all were computed anew; `names` are their members."""
+    """A partition: communities after their parents, and the `names` in them. `again`: it was computed from scratch."""
 
     communities: list[Planned]
     again: bool

@@ -218,7 +218,7 @@ class Reproduction:
 
     @property
     def problems(self) -> list[str]:
-        """What failed although there is an answer, such as a mark, in a line a row and data set."""
+        """The failures beside an answer, such as a failed mark: a line for each row and data set."""
         return [
             f"{system} ({name}): {len(problems)} questions, such as {': '.join(next(iter(problems.items())))}"
             for name, results in self.results.items()

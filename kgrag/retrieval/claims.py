@@ -262,11 +262,11 @@ def _is_narrower(claim: Clause, clause: Clause) -> bool:
 
 def _is_longer(words: Sequence[Word], clause: Clause, texts: Sequence[_Text]) -> bool:
     """Return whether a passage writes a name in full and a clause writes a part: "Ingrid Solberg", "Solberg"."""
-    pairs = [(one.form, two.form) for one, two in pairwise(words) if one.kind == two.kind == "n"]
+    pairs = {(one.form, two.form) for one, two in pairwise(words) if one.kind == two.kind == "n"}
+    in_full = {pair for text in texts for pair in text.pairs} if pairs else set()
     near = clause.forms | clause.core
-    in_full = {pair for text in texts for pair in text.pairs}
-    others = {form for pair in in_full - {*pairs} if near.issuperset(pair) for form in pair}  # "Kellan Drift"
-    return any(pair in in_full and {*pair} & near - others for pair in pairs)
+    others = {form for pair in in_full - pairs if near.issuperset(pair) for form in pair}  # "Kellan Drift"
+    return any({*pair} & near - others for pair in pairs & in_full)
 
 
 def _fits(word: Word, same: Sequence[Word]) -> bool | None:
@@ -293,8 +293,10 @@ def _clash(claim: Clause, clause: Clause, misses: Sequence[Word], text: _Text, a
     forms = clause.forms
     ours = forms_of(claim.words)
     numbers = [word for word in misses if word.kind == "d"]
-    same = [w for other in text.clauses for w in other.words if w.kind == "d"]
-    if any(w.form == word.form and w.beside & word.beside for w in same for word in numbers):
+    if any(
+        w.form == word.form and w.beside & word.beside
+        for word in numbers for other in text.clauses for w in other.words
+    ):  # fmt: skip
         return "not checked"  # another clause has the number beside the same word
     opposed = [word for word in misses if _OPPOSITES.get(word.form, set()) & (forms - ours)]
     if opposed and len(opposed) == len(misses):

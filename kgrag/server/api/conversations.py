@@ -181,7 +181,7 @@ async def conversations(
     search: Annotated[str, Query(max_length=500, description="words of a question, its answer or the title")] = "",
     before: Annotated[str, Query(max_length=64, description="where to go on")] = "",
 ) -> Reply:
-    """Return the conversations of the caller, newest first; `before` of the next page is null if there is none."""
+    """Return the conversations of the caller, newest first, and the `before` of the next page, null on the last one."""
     headings = await caller.work(
         lambda: caller.serving.conversations.headings(caller.access.key, limit, search, before)
     )

@@ -53,7 +53,7 @@ export const post = (to, body) => call("POST", to, body);
 /** @param {string} to */
 export const remove = (to) => call("DELETE", to);
 
-/** Open a file of the server in a tab of its own. Raises ApiError where there is none. @param {string} to */
+/** Open a file of the server in a tab of its own. Raises ApiError for a missing file. @param {string} to */
 export async function openFile(to) {
   const reply = await send("GET", to, undefined, undefined, "*/*");
   await reply.body?.cancel();

@@ -215,7 +215,7 @@ export function empty(title, text, ...actions) {
 }
 
 /**
- * An error where the page would be, with what to do about it. Where the server is away, the first button is pressed by itself.
+ * An error in place of the page, with its remedy. While the server is away, the page presses the first button by itself.
  * @param {unknown} error
  * @param {...Child} actions
  */
