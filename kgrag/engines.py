@@ -17,7 +17,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, Literal, Self, TypeVar
 
 from kgrag.runtime.child import end_with_parent
 from kgrag.settings import EngineSettings
@@ -34,7 +34,12 @@ ALONE = 2
 
 
 class Engine(ABC):
-    """Does work on items. A context manager; nothing is started before there is an item."""
+    """Does work on items. A context manager; nothing is started before there is an item.
+
+    `place`: where: in this process, in forks of it, or apart from its memory.
+    """
+
+    place: Literal["here", "forked", "apart"] = "apart"
 
     def __enter__(self) -> Self:
         return self
@@ -58,6 +63,8 @@ class Engine(ABC):
 
 class InProcess(Engine):
     """The caller's own thread."""
+
+    place = "here"
 
     def each(self, work: Callable[[T], R], items: Iterable[T], *, models: bool = False) -> Iterator[tuple[T, R]]:
         """See Engine; an iterator that `work` gives is drawn by the caller."""
@@ -126,6 +133,7 @@ class Processes(Engine):
         cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
         self._number = number or min(_MOST, cores)
         self._forked = forked
+        self.place = "forked" if forked else "apart"
         self._here = forked and (sys.platform != "linux" or self._number == 1)
 
     def each(self, work: Callable[[T], R], items: Iterable[T], *, models: bool = False) -> Iterator[tuple[T, R]]:

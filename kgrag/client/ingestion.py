@@ -50,7 +50,10 @@ def ingest(
     """See `Collection.ingest`; `attached`: the documents are the nodes that the collection is attached to."""
     graph = kg.graph
     settings = kg.settings if language is None else in_language(kg.settings, language)
-    existing = registry.find_collection(graph, name)
+    existing = registry.find_collection(graph, name, unfinished=True)
+    if existing is not None and existing.loading:
+        removal.delete_collection(graph, name, settings)
+        existing = None
     if existing is not None:
         registry.check_documents(existing)
         if existing.attachment and not attached:

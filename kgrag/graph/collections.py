@@ -19,6 +19,8 @@ _FIRST = {DOCUMENTS: ("Passage", "Entity"), KNOWLEDGE: ("Entity", "Triple")}
 _AHEAD = 3  # collections to come whose indexes are made with those of a new one
 NO_EMBEDDER = "none"
 """The embedder of a collection that has no vectors."""
+FIRST_LOAD = "first load"
+"""The mark of a collection, in place of an export's id, while its first documents are written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,8 @@ class Collection:
     same name and number apart. `language`: the language of its texts. `stemmer`: the stemmer of its stems. `kind`:
     DOCUMENTS or KNOWLEDGE, which has facts without passages and vectors, imported from files with the fingerprints
     `sources`. `fact_schema`: the schema of facts as JSON, or empty. `attachment`: the nodes of another graph that it is
-    made of, as JSON, or empty. `rereading`: its texts are being read in another language.
+    made of, as JSON, or empty. `rereading`: its texts are being read in another language. `loading`: its
+    first load was killed, or is running.
     """
 
     name: str
@@ -55,6 +58,7 @@ class Collection:
     fact_schema: str = ""
     attachment: str = ""
     rereading: bool = False
+    loading: bool = False
 
     def label(self, label: str) -> str:
         """Return the label that nodes of this kind have in this collection alone."""
@@ -75,10 +79,10 @@ def list_collections(graph: Graph) -> list[Collection]:
     return [recorded(record) for record in _recorded(graph) if not any(map(record.get, unusable))]
 
 
-def find_collection(graph: Graph, name: str) -> Collection | None:
-    """Return the collection of that name, in one round trip.
+def find_collection(graph: Graph, name: str, *, unfinished: bool = False) -> Collection | None:
+    """Return the collection of that name, in one round trip; with `unfinished`, also one whose first load was killed.
 
-    Raises MismatchError for another schema version, and for an unfinished import or removal.
+    Raises MismatchError for another schema version, and for an unfinished load, import or removal.
     """
     records = _recorded(graph, name) if name else []
     if not records:
@@ -89,7 +93,12 @@ def find_collection(graph: Graph, name: str) -> Collection | None:
             f"The removal of collection {name!r} was interrupted.",
             f"Finish it with `kgrag delete --collection {name} --yes`.",
         )
-    if properties.get("importing"):
+    if properties.get("importing") == FIRST_LOAD and not unfinished:
+        raise MismatchError(
+            f"The first load of collection {name!r} was interrupted, or is running.",
+            f"Run the same `kgrag ingest` again, or give it up with `kgrag delete --collection {name} --yes`.",
+        )
+    if properties.get("importing") not in (None, FIRST_LOAD):
         raise MismatchError(
             f"The import of collection {name!r} was interrupted, or is running.",
             f"Finish it with the same `kgrag import`, or give it up with `kgrag delete --collection {name} --yes`.",
@@ -101,7 +110,7 @@ def find_import(graph: Graph, name: str) -> tuple[Collection, str, int] | None:
     """Return a collection with an unfinished import, the export's id, and the counts of imported nodes and edges."""
     records = graph.run("look_up/collections", name=name) if name else []
     properties = records[0]["collection"] if records else {}
-    if properties.get("removing") or not properties.get("importing"):
+    if properties.get("removing") or properties.get("importing") in (None, FIRST_LOAD):
         return None
     return recorded(properties), properties["importing"], properties["imported"]
 
@@ -321,4 +330,5 @@ def recorded(properties: dict[str, Any]) -> Collection:
         fact_schema=properties.get("fact_schema") or "",
         attachment=properties.get("attachment") or "",
         rereading=properties.get("stemmer") == "",
+        loading=properties.get("importing") == FIRST_LOAD,
     )

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 
-from kgrag.engines import open_engine
+from kgrag.engines import Engine, InProcess, Processes, open_engine
 from kgrag.graph import schema
 from kgrag.graph.collections import check_name, needed_labels, open_collection
 from kgrag.graph.connection import Graph
@@ -27,7 +27,7 @@ from kgrag.graph.local.bulk import ARGUMENTS, Files, import_arguments
 from kgrag.graph.local.server import LocalServer
 from kgrag.indexing.detection import first_language, in_language
 from kgrag.indexing.new_collection.collection import CollectionRows, Totals
-from kgrag.indexing.new_collection.tables import EDGES, NODES, TYPES, Columns, Tables
+from kgrag.indexing.new_collection.tables import EDGES, NODES, TYPES, Columns, GraphSink
 from kgrag.indexing.pipeline import ingest
 from kgrag.models.embed import Embedder, Vectors
 from kgrag.runtime.files import disk_errors, locked
@@ -42,14 +42,18 @@ NUMBER = 1
 """The number of the only collection in an imported database."""
 
 
-class ImportToolSink(Tables):
+def _vector_fields(vectors: Vectors) -> Sequence[CsvField | None]:
+    return [field if row.any() else None for field, row in zip(floats(vectors), vectors, strict=True)]
+
+
+class ImportToolSink(GraphSink):
     """The tables of nodes and of relationships, each a file in a folder, or with `part` files of about that size.
 
     `nodes`, `edges`: their columns, as in `kgrag.indexing.new_collection.tables`.
     """
 
-    two_steps = False
     lines = Lines
+    vectors = staticmethod(_vector_fields)
 
     def __init__(self, folder: Path, part: int | None = None, nodes: Columns = NODES, edges: Columns = EDGES) -> None:
         self.nodes = {label: Table(folder, label, columns, part) for label, columns in nodes.items()}
@@ -59,32 +63,28 @@ class ImportToolSink(Tables):
         }
 
     def take(self, lines: Mapping[str, Lines]) -> None:
-        """See Tables."""
+        """See GraphSink."""
         for name, rows in lines.items():
             self._table(name).take(rows)
 
     def write(self, table: str, *values: object) -> None:
-        """See Tables."""
+        """See GraphSink."""
         self.nodes[table].write(*values)
 
     def link(self, table: str, start: str, end: str, *values: object) -> None:
-        """See Tables."""
+        """See GraphSink."""
         if table == "HOLDS":  # it starts at a name, which may hold anything; ids do not
             self.edges[table].write(start, end)
         else:
             self.edges[table].link(start, end, *values)
 
     def metadata(self, properties: Mapping[str, object]) -> list[object] | None:
-        """See Tables; a column has one type, and not every name can head one."""
+        """See GraphSink; a column has one type, and not every name can head one."""
         return self._metadata.values(properties)
 
     @cached_property
     def _metadata(self) -> FoundColumns:
         return FoundColumns(self.nodes["Document"])
-
-    def vectors(self, vectors: Vectors) -> Sequence[CsvField | None]:
-        """See Tables."""
-        return [field if row.any() else None for field, row in zip(floats(vectors), vectors, strict=True)]
 
     def _table(self, name: str) -> Table:
         return self.edges[name] if name in self.edges else self.nodes[name]
@@ -157,8 +157,7 @@ def load(
         source, settings = _with_language(source, settings)
         tables = ImportToolSink(folder)
         with disk_errors(folder, "KGRAG_HOME"), open_engine(settings.engine) as engine:
-            scratch = _scratch(folder)
-            rows = CollectionRows(name, embedder, settings, tables, scratch, in_memory=False, engine=engine)
+            rows = CollectionRows(name, embedder, settings, tables, _scratch(folder), _workers(engine))
             with clock("documents"):
                 rows.read(source, progress, total)
             if not rows.passages:
@@ -219,7 +218,7 @@ def write_files(
         part.mkdir(parents=True)
         try:
             tables, scratch = ImportToolSink(part, settings.bulk_part_mb << 20), _scratch(part)
-            rows = CollectionRows(name, embedder, settings, tables, scratch, in_memory=False, engine=engine)
+            rows = CollectionRows(name, embedder, settings, tables, scratch, _workers(engine))
             rows.read(source, progress, total)
             if not rows.passages:
                 return HandOver(problems=tuple(rows.problems))
@@ -247,6 +246,11 @@ def _with_language(
         return source, settings
     source, language = first_language(source)
     return source, in_language(settings, language)
+
+
+def _workers(engine: Engine) -> Engine:
+    """Return the engine, or processes of this machine in place of none."""
+    return Processes(forked=True) if isinstance(engine, InProcess) else engine
 
 
 def _scratch(folder: Path) -> Path:

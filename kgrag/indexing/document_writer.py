@@ -276,7 +276,7 @@ def remove_document(graph: Graph, collection: Collection, document: str, *, batc
 
     def finish(tx: Transaction) -> None:
         settle_entities(tx, {r["entity"] for r in tx.run("write/remove_documents", ids=[document])})
-        tx.run("write/unlink", collection=collection.name, any=False)
+        tx.run("write/unlink", collection=collection.name)
 
     graph.write(finish)
     return len(passages)

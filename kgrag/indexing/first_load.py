@@ -1,14 +1,15 @@
-"""The first load of a collection: its first documents are read in memory, and written as final rows.
+"""The first load of a collection: its first documents, written as final rows.
 
-A few documents are one transaction. Otherwise each transaction holds whole documents with the marks of the stages. Then
-the words, names and relationships of all documents follow, while the collection has no stemmer. If it is killed before
-that, the next ingest continues with the missing documents. If it is killed after that, the texts are read again.
+A few documents are one transaction. Otherwise nodes are written as they come, and relationships once their ends are
+there; meanwhile nobody can use the collection. A first load that is killed begins again with the next ingest.
 """
 
+import gc
 import time
 from collections import ChainMap, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -16,17 +17,17 @@ from types import TracebackType
 from typing import Any, Self
 
 from kgrag.engines import Engine
+from kgrag.graph import collections as registry
 from kgrag.graph import schema
 from kgrag.graph.collections import Collection, index_labels
 from kgrag.graph.connection import Graph, Transaction
 from kgrag.indexing.document_writer import check_there
 from kgrag.indexing.new_collection.collection import CollectionRows, Totals
-from kgrag.indexing.new_collection.tables import EDGES, NODES, TYPES, property_names
+from kgrag.indexing.new_collection.tables import EDGES, NODES, TYPES, GraphSink, property_names
 from kgrag.models.embed import Embedder, Vectors
 from kgrag.runtime.document_progress import at
 from kgrag.runtime.files import scratch_folder
 from kgrag.settings import Settings
-from kgrag.text.languages import STEMMER
 from kgrag.values.documents import Document, Problem, Scan, Unchanged
 from kgrag.values.errors import DatabaseError
 from kgrag.values.events import Progress
@@ -34,17 +35,16 @@ from kgrag.values.events import Progress
 Row = list[Any]
 
 PASSAGES = 10_000
-"""How many passages are kept in memory, about; the documents after them are added to the collection as to any other."""
+"""How many passages it takes, about; the documents after them are added to the collection as to any other."""
 LONGEST = 2_000_000
-"""Characters of a document that is not kept in memory: a transaction holds it in parts."""
+"""Characters of a document that it does not take."""
+SECONDS = 300.0
+"""How long it takes documents, so that a kill costs no more than that: a slow embedder needs hours for many."""
 _PASSAGE_CHARS = 1000  # of a passage, about
 ONE_TRANSACTION = 20_000  # nodes and relationships that are written as one
 NODES_AT_ONCE = 5_000  # in a transaction, of several
-_NODES_A_PASSAGE = 8  # itself, its document, and names
 EDGES_AT_ONCE = 10_000
-PATIENCE = 5.0  # seconds after which documents that are ready are written, however few they are
 _QUEUE = 4  # transactions that wait while the rows of the next are made
-_LATER = ("MENTIONS", "HAS_KEYWORD")  # kinds whose ends are written when all passages are counted
 _NAMES = {table: property_names(table) for table in (*NODES, *EDGES)}
 
 
@@ -60,7 +60,7 @@ def first_load(
     scan: Scan | None,
     engine: Engine,
 ) -> tuple[dict[str, Any], Iterator[Document | Problem | Unchanged], bool]:
-    """Write the first documents of an empty collection, as many as fit in memory.
+    """Write the first documents of an empty collection.
 
     Args:
         graph: The database.
@@ -84,29 +84,42 @@ def first_load(
     settings = settings.model_copy(update={"indexing": collection.indexing})
     stream = iter(source)
     left: list[Document | Problem | Unchanged] = []
-    with scratch_folder() as scratch, _Transactions(graph, collection, settings.batch_passages) as tables:
-        rows = CollectionRows(
-            collection.name, embedder, settings, tables, scratch, in_memory=True, scan=scan, engine=engine
-        )
+    with _no_collection(), scratch_folder() as scratch, TransactionSink(graph, collection) as sink:
+        rows = CollectionRows(collection.name, embedder, settings, sink, scratch, engine, scan)
         rows.read(_first(stream, left, progress), progress, total)
         finished = False
         if rows.passages:
             totals = rows.relate(progress)
-            tables.close(totals, progress)
+            sink.close(totals, progress)
             finished = totals.finished
         left += list(rows.deferred)
     return rows.counts(), chain(left, stream), finished
 
 
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Keep the garbage collector from visiting the rows again and again, which takes a third of the time.
+
+    They hold no cycles, so they are freed without it.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
 def _first(
     stream: Iterator[Document | Problem | Unchanged], left: list[Document | Problem | Unchanged], progress: Progress
 ) -> Iterator[Document | Problem]:
-    """Yield the documents that fit in memory. The next one goes to `left`."""
-    passages = 0
+    """Yield the documents within the bounds. The next one goes to `left`."""
+    passages, end = 0, time.monotonic() + SECONDS
     for item in stream:
         if isinstance(item, Document):
             passages += 1 + len(item.text) // _PASSAGE_CHARS
-            if passages > PASSAGES or len(item.text) > LONGEST:
+            if passages > PASSAGES or len(item.text) > LONGEST or time.monotonic() > end:
                 left.append(item)
                 return
             at(progress, Path(item.source or item.key).name)
@@ -129,36 +142,38 @@ class _Rows:
 
 @dataclass(slots=True)
 class _Writing:
-    """The rows of one transaction: nodes by id, relationships (kind, start, end, values), changed properties by id."""
+    """The rows of one transaction: nodes by id, and relationships (kind, start, end, values)."""
 
     nodes: dict[str, Row]
     edges: list[tuple[object, ...]]
-    changes: dict[str, Row]
 
     def __len__(self) -> int:
-        return len(self.nodes) + len(self.edges) + len(self.changes)
+        return len(self.nodes) + len(self.edges)
 
 
-class _Transactions:
-    """Tables whose rows one thread writes, one transaction at a time: a context manager.
+def _lists(vectors: Vectors) -> list[list[float] | None]:
+    return [row if any(row) else None for row in vectors.tolist()]
+
+
+class TransactionSink(GraphSink):
+    """Rows that one thread writes, one transaction at a time: a context manager.
 
     Rows that are not written when the block ends with an error are dropped.
     """
 
-    two_steps = True
     lines = _Rows
+    vectors = staticmethod(_lists)
 
-    def __init__(self, graph: Graph, collection: Collection, batch: int) -> None:
-        """Write whole documents in transactions of about `batch` passages."""
+    def __init__(self, graph: Graph, collection: Collection) -> None:
+        """Write into an empty collection."""
         self._graph = graph
         self._collection = collection
-        self._most = min(NODES_AT_ONCE, _NODES_A_PASSAGE * batch)
         self._labels = {label: schema.labels_of(label, collection.number) for label in NODES}
-        self._next = _Writing({}, [], {})
-        self._later: dict[str, list[tuple[object, ...]]] = {table: [] for table in _LATER}
+        self._next = _Writing({}, [])
+        self._edges: dict[str, list[tuple[object, ...]]] = {table: [] for table in EDGES}  # whose ends may be missing
+        self._whole: set[str] = set()  # labels of which all nodes have come
         self._elements: dict[str, str] = {}  # what the server calls the nodes that are written, by id
-        self._relating = self._counting = self._several = False
-        self._submitted = time.monotonic()
+        self._several = False
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="kgrag-first-load")
         self._queue: deque[Future[None]] = deque()
 
@@ -171,62 +186,43 @@ class _Transactions:
         self._writer.shutdown(wait=True, cancel_futures=error is not None)
 
     def take(self, lines: Mapping[str, _Rows]) -> None:
-        """See Tables."""
+        """See GraphSink."""
         for table, lines_of_table in lines.items():
             if table in NODES:
                 for row in lines_of_table.rows:
                     self.write(table, *row)
             else:
-                self._later.get(table, self._next.edges).extend((table, *row) for row in lines_of_table.rows)
+                self._edges[table].extend((table, *row) for row in lines_of_table.rows)
 
     def write(self, table: str, *values: object) -> None:
-        """See Tables."""
+        """See GraphSink."""
         properties = {name: value for name, value in zip(_NAMES[table], values, strict=False) if value is not None}
         if table == "Document":
             properties |= dict(values[-1])  # type: ignore[call-overload]
-        self._next.nodes[str(values[0])] = [self._labels[table], *self._row(properties)]
+        vector = properties.pop("embedding", None)  # another procedure writes it
+        vectors = [] if vector is None else [{"name": self._collection.embedding, "numbers": vector}]
+        self._next.nodes[str(values[0])] = [self._labels[table], properties, vectors]
         if table == "Triple" and "Triple" not in self._collection.indexed:
             self._collection = index_labels(self._graph, self._collection, "Triple")
-
-    def link(self, table: str, start: str, end: str, *values: object) -> None:
-        """See Tables."""
-        self._later.get(table, self._next.edges).append((table, start, end, *values))
-
-    def amend(self, table: str, id: str, **properties: object) -> None:
-        """See Tables."""
-        if id in self._next.nodes:
-            _, properties_so_far, vectors = self._next.nodes[id]
-            changed, new_vectors = self._row(properties)
-            properties_so_far |= changed
-            vectors += new_vectors
-        else:
-            self._next.changes[id] = list(self._row(properties))
-
-    def _row(self, properties: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-        """Return the properties of a node, and separately its vector, which is written by another procedure."""
-        vector = properties.pop("embedding", None)
-        return properties, [] if vector is None else [{"name": self._collection.embedding, "numbers": vector}]
-
-    def metadata(self, properties: Mapping[str, object]) -> list[object] | None:
-        """See Tables; all of it."""
-        return [properties]
-
-    def vectors(self, vectors: Vectors) -> Sequence[object]:
-        """See Tables."""
-        return [row if any(row) else None for row in vectors.tolist()]
-
-    def checkpoint(self) -> None:
-        """See Tables."""
-        waiting = self._next
-        most = NODES_AT_ONCE if self._relating else self._most
-        many = len(waiting.nodes) + len(waiting.changes) >= most or len(waiting.edges) >= EDGES_AT_ONCE
-        if many or (time.monotonic() - self._submitted > PATIENCE and len(waiting)):
-            self._wait(_QUEUE - 1)
+        if len(self._next.nodes) >= NODES_AT_ONCE:
             self._submit()
 
-    def release(self, table: str) -> None:
-        """See Tables."""
-        edges = self._later.pop(table)
+    def link(self, table: str, start: str, end: str, *values: object) -> None:
+        """See GraphSink."""
+        self._edges[table].append((table, start, end, *values))
+
+    def metadata(self, properties: Mapping[str, object]) -> list[object] | None:
+        """See GraphSink; all of it."""
+        return [properties]
+
+    def complete(self, *labels: str) -> None:
+        """See GraphSink."""
+        self._whole.update(labels)
+        edges: list[tuple[object, ...]] = []
+        for table in EDGES:
+            if self._whole.issuperset(EDGES[table][:2]):
+                edges += self._edges[table]
+                self._edges[table] = []
         if not self._several and len(self._next) + len(edges) <= ONE_TRANSACTION:
             self._next.edges += edges
             return
@@ -234,56 +230,42 @@ class _Transactions:
             self._next.edges += edges[start : start + EDGES_AT_ONCE]
             self._submit()
 
-    def begin_relations(self) -> None:
-        """See Tables."""
-        self._relating = True
-        if self._several:
-            self._submit()
-
     def close(self, totals: Totals, progress: Progress) -> None:
         """Write the remaining rows and the record of the collection."""
         record = {
             "passages": totals.passages, "class": totals.corpus_class,
-            "density": totals.density, "density0": totals.density0,
-            "linked": totals.linked, "stemmer": STEMMER,
+            "density": totals.density, "density0": totals.density0, "linked": totals.linked,
         }  # fmt: skip
         waiting = len(self._queue)
         for left in range(waiting, 0, -1):
             progress("writing", waiting - left, waiting)
             self._wait(left - 1)
-        self._submit(lambda tx: tx.run("write/end_counting", collection=self._collection.name, totals=record))
+        self._submit(lambda tx: tx.run("write/end_first_load", collection=self._collection.name, totals=record))
         self._wait(0)
 
-    def _submit(self, also: Callable[[Transaction], object] | None = None) -> None:
-        whole = also is not None and not self._several
-        begins = self._relating and not (whole or self._counting)
-        self._counting, self._several = self._counting or begins, True
-        writing, self._next = self._next, _Writing({}, [], {})
-        self._queue.append(self._writer.submit(self._write, writing, begins, also))
-        self._submitted = time.monotonic()
+    def _submit(self, last: Callable[[Transaction], object] | None = None) -> None:
+        begins, self._several = not self._several and last is None, True
+        writing, self._next = self._next, _Writing({}, [])
+        self._wait(_QUEUE - 1)
+        self._queue.append(self._writer.submit(self._write, writing, begins, last))
 
     def _wait(self, most: int) -> None:
         """Wait until at most this many transactions are pending. Raises the error of the writer, if it failed."""
         while len(self._queue) > most or (self._queue and self._queue[0].done()):
             self._queue.popleft().result()
 
-    def _write(self, writing: _Writing, begins: bool, also: Callable[[Transaction], object] | None) -> None:
+    def _write(self, writing: _Writing, begins: bool, last: Callable[[Transaction], object] | None) -> None:
         new_elements: dict[str, str] = {}
 
         def work(tx: Transaction) -> None:
             new_elements.clear()
             new_elements[self._collection.name] = check_there(tx, self._collection)
             if begins:
-                tx.run("write/begin_counting", collection=self._collection.name)
-            if any("meta_links" in properties for _, properties, _ in writing.nodes.values()):
-                tx.run("write/unlink", collection=self._collection.name, any=True)
+                tx.run("write/begin_first_load", collection=self._collection.name, mark=registry.FIRST_LOAD)
             if writing.nodes:
                 elements = tx.run("write/nodes", rows=list(writing.nodes.values()))[0]["elements"]
                 new_elements.update(zip(writing.nodes, elements, strict=True))
             known_elements = ChainMap(new_elements, self._elements)
-            if writing.changes:
-                changes = [[known_elements[id], *row] for id, row in writing.changes.items()]
-                tx.run("write/changed_nodes", rows=changes)
             if writing.edges:
                 rows = [_edge(row, known_elements) for row in writing.edges]
                 if tx.run("write/edges", rows=rows)[0]["number"] != len(rows):
@@ -291,8 +273,8 @@ class _Transactions:
                         f"Nodes of collection {self._collection.name!r} were removed while it was written.",
                         "Run the same command again.",
                     )
-            if also is not None:
-                also(tx)
+            if last is not None:
+                last(tx)
 
         self._graph.write(work)
         self._elements.update(new_elements)

@@ -217,6 +217,7 @@ def _due(graph: Graph, collection: Collection, source: Items, tally: _Tally, sca
                 by_id[id] = item
             elif content_hash(item) == content_hash(by_id[id]):
                 tally.unchanged += 1
+                tally.again.pop(id, None)  # the last version counts
             else:
                 tally.again[id] = item
         if touched:

@@ -1,4 +1,4 @@
-"""Rereading: recompute the words of a collection after a new stemmer, a change of language or a killed first load.
+"""Rereading: recompute the words of a collection after a new stemmer or a change of language.
 
 Passages keep their texts, vectors and facts. Their words, their names, and all counts and edges derived from them are
 recomputed. The collection has no stemmer until that is done, so the next writer resumes a killed run.
@@ -48,7 +48,7 @@ def change_language(graph: Graph, name: str, code: str, progress: Progress, *, a
 
 
 def resume(graph: Graph, name: str) -> None:
-    """Complete a killed first load or change of language."""
+    """Complete a killed change of language."""
     if graph.run("stages/rereading", collection=name):
         read_again(graph, open_collection(graph, name), no_progress)
 

@@ -6,10 +6,10 @@ subtracts them. The counts depend on its title, headings and text alone.
 
 import math
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any
 
 from kgrag.graph.collections import Collection
@@ -18,7 +18,7 @@ from kgrag.indexing.named_entities import named_entities
 from kgrag.indexing.stage import Row, StageContext
 from kgrag.settings import BRIDGE_CAP, DENSITY_SAMPLE
 from kgrag.text.languages import ENGLISH, Language, keyword_noise
-from kgrag.text.letters import is_number, word_lists
+from kgrag.text.letters import Memo, is_number, word_lists
 from kgrag.text.names import common_nouns
 from kgrag.text.tokenised import TokenisedPassage, tokenised
 from kgrag.text.tokens import Token, content_stems, folded_name, is_content
@@ -68,22 +68,32 @@ class Terms:
 
 def terms(passage: TokenisedPassage) -> Terms:
     """Return the content words of a passage that may be keywords, without numbers and months."""
-    language = passage.language
-    noise = keyword_noise(language)
-    tokens = [*passage.title, *passage.text]
-    surfaces: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    language, of_title = passage.language, len(passage.title)
+    stem_of, tokens = _keyword_stems(language), [*passage.title, *passage.text]
+    spellings: Counter[tuple[str, str]] = Counter()
     counts: Counter[str] = Counter()
-    for i, (token, word, stem) in enumerate(zip(tokens, passage.words, passage.word_stems, strict=True)):
-        if not is_content(word, language) or is_number(word) or word in noise:
+    for i, (token, word) in enumerate(zip(tokens, passage.words, strict=True)):
+        if (stem := stem_of[word]) is None:
             continue
         counts[stem] += 1
-        in_title = i < len(passage.title)
-        if in_title or language is not ENGLISH or _is_nominal(tokens, i):
-            spelling = token.raw.lower() if token.starts and not in_title else token.raw
-            surfaces[stem][spelling] += not token.starts or in_title  # else only if it stands nowhere else
-    return Terms(
-        {stem: counts[stem] for stem in surfaces},
-        {stem: max((n, -len(raw), raw) for raw, n in spellings.items())[2] for stem, spellings in surfaces.items()},
+        if i < of_title:
+            spellings[stem, token.raw] += 1
+        elif language is not ENGLISH or _is_nominal(tokens, i):
+            spelling = token.raw.lower() if token.starts else token.raw
+            spellings[stem, spelling] += not token.starts  # else only if it stands nowhere else
+    surfaces = {stem: "" for stem, _ in spellings}
+    surfaces |= dict(sorted(spellings, key=lambda spelt: (spellings[spelt], -len(spelt[1]), spelt[1])))
+    return Terms({stem: counts[stem] for stem in surfaces}, surfaces)
+
+
+@cache
+def _keyword_stems(language: Language) -> Memo[str, str | None]:
+    """Return the stem of a word that may be a keyword; None for others."""
+    noise = keyword_noise(language)
+    return Memo(
+        lambda word: (
+            language.stem[word] if is_content(word, language) and not is_number(word) and word not in noise else None
+        )
     )
 
 

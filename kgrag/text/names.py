@@ -89,7 +89,7 @@ def begins_sentence(word: str) -> bool:
 def names_something(words: Sequence[Token], language: Language) -> bool:
     """Return whether words may be a name: not only numbers, single letters, dates, or parts of documents (Table 2)."""
     norms = [word.norm for word in words]
-    telling = {n for n in norms if _telling(n, language)} - (_DAYS if len(norms) > 1 else frozenset())
+    telling = set(filter(_telling_of(language).__getitem__, norms)) - (_DAYS if len(norms) > 1 else frozenset())
     numbers = sum(map(is_number, norms))
     if numbers and not any(sum(map(str.isalpha, n)) > 1 or _WIDE.search(n) for n in telling):
         return False  # cells of a table: "B6 10.4 0.34"
@@ -101,6 +101,11 @@ def _telling(word: str, language: Language) -> bool:
     if short or is_number(word) or word in language.stop_words or word in _PARTS or _NUMBERED.fullmatch(word):
         return False
     return word.isascii() or not (_GREEK.search(word) and _LATIN.search(word))  # of a formula: "Gρ"
+
+
+@cache
+def _telling_of(language: Language) -> Memo[str, bool]:
+    return Memo(partial(_telling, language=language))
 
 
 _Kind = Literal["name", "title", "joined", "bearer", "part", "none"]
@@ -156,14 +161,16 @@ def capitalised_phrases(
         if _follows_sign(run[0]):  # "the pair & Garfunkel"
             run[0] = run[0]._replace(name=run[0].name[1:])
         name = without_possessive(join_name(name_words(run, language)))
-        alone = len(run) == 1 or any(w.norm in language.joining for w in run)
         numbered = last + 1 < len(words) and is_number(words[last + 1].norm)
-        long = len(name) > 2 or SIGNED_LETTER.fullmatch(name) is not None
-        is_date = dates.fullmatch(" ".join([w.norm for w in run])) is not None
-        is_name = long and not is_date and not (alone and first in common) and _is_phrase(run, language, numbered)
         is_cut = first == last < end and words[last + 1].raw[0].isupper()  # "County" of "County Down"
-        is_cut = is_cut and words[last + 1].raw != "I"
-        is_name = is_name and not is_cut and not in_heading(words, first, last)
+        is_name = (
+            (len(name) > 2 or SIGNED_LETTER.fullmatch(name) is not None)
+            and not (is_cut and words[last + 1].raw != "I")
+            and not (first in common and (len(run) == 1 or any(w.norm in language.joining for w in run)))
+            and dates.fullmatch(" ".join([w.norm for w in run])) is None
+            and _is_phrase(run, language, numbered)
+            and not in_heading(words, first, last)
+        )
         phrases.append(Phrase(name, first, last, kind if is_name else "none"))
         return phrases[-1]
 
@@ -220,8 +227,8 @@ def _is_one_name(words: Sequence[Token], language: Language) -> bool:
 
 def in_heading(words: Sequence[Token], first: int, last: int) -> bool:
     """Return whether words stand in a line that is a numbered heading: "5.10.2 Specific Options"."""
-    begin = first
-    while begin > max(0, first - _LONGEST_HEADING) and not words[begin].starts:
+    begin, least = first, max(0, first - _LONGEST_HEADING)
+    while begin > least and not words[begin].starts:
         begin -= 1
     if begin == first or not words[begin].starts or _SECTION.fullmatch(words[begin].raw) is None:
         return False
@@ -337,7 +344,7 @@ def _is_phrase(words: Sequence[Token], language: Language, numbered: bool) -> bo
     signs = short and any(len(name) == 1 for name in norms)  # "L 0 LR AAX"
     brief = all(len(name) < 3 for name in norms) and not any(map(_WIDE.search, norms))  # symbols of a formula
     after_initial = len(words) == 2 and len(words[0].norm) == 1 and begins_sentence(words[1].norm)  # "of G. Consider"
-    general = norms <= GENERAL | _PARTS | language.stop_words  # "Table of Contents", "Specific Options"
+    general = not norms - GENERAL - _PARTS - language.stop_words  # "Table of Contents", "Specific Options"
     return names_something(words, language) and not (shouted or twice or signs or brief or after_initial or general)
 
 
@@ -361,7 +368,6 @@ def _split(words: Sequence[Token], first: int, end: int, joining: frozenset[str]
 
     A word of `joining` parts them; so do signs such as & if `joining` has "of", and a possessive 's if it has "and".
     """
-
     parts = [first]
     for i in range(first + 1, end):
         word, length = words[i], i - parts[-1] - (words[parts[-1]].norm in _SAINT)
@@ -373,6 +379,8 @@ def _split(words: Sequence[Token], first: int, end: int, joining: frozenset[str]
                 parts.append(i + 1)  # unlike "Center for Disease Control"
         elif signed or owned:
             parts.append(i)
+    if len(parts) == 1:
+        return [(first, end - 1)]
     ends = [begin - 1 - (words[begin - 1].norm in joining and words[begin - 1].raw.islower()) for begin in parts[1:]]
     return list(zip(parts, [*ends, end - 1], strict=True))
 
@@ -466,6 +474,7 @@ def find_names(
     initials = not _INITIALS.isdisjoint(shapes)
     norms = name_words(words, language)
     text = " ".join(norms)
+    owned = "'s" in text or "*" in text
     unspaced = not text.isascii() and UNSPACED_LETTER.search(text) is not None
     begins = list(accumulate([len(norm) + 1 for norm in norms], initial=0))
     first = beyond = 0  # among the capitals
@@ -486,7 +495,7 @@ def find_names(
             name = text[begin : begins[j + 1] - 1]
             if unspaced:
                 name = join_name((name,))
-            if not is_name(name) and not is_name(name := without_possessive(name)):
+            if not is_name(name) and not (owned and is_name(name := without_possessive(name))):
                 if not initials or _INITIALS.isdisjoint(shapes[i + 1 : j]):
                     continue
                 name = without_initials(name) or ""

@@ -24,10 +24,6 @@ class TokenisedPassage:
         self._title, self.as_written, self._section = title, text, section
         self.language = language
 
-    def __reduce__(self) -> tuple[type["TokenisedPassage"], tuple[str, str, str, Language]]:
-        """Send the texts alone: another process cuts them again sooner than it reads the words."""
-        return TokenisedPassage, (self._title, self.as_written, self._section, self.language)
-
     @cached_property
     def title(self) -> Words:
         """The words of the title."""

@@ -1,12 +1,12 @@
 """Make the rows of a new collection in two passes: first each document, then everything that needs the whole corpus.
 
-An incremental ingest makes the same graph. A small collection stays in memory (`in_memory`). The rows of
-a large one wait on disk, and memory holds 64 bits for each name, document and mention, frequent words and keywords.
+An incremental ingest makes the same graph. The rows wait on disk between the passes, and memory holds 64 bits for each
+name, document and mention, frequent words and keywords.
 """
 
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass
@@ -19,41 +19,33 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kgrag.engines import IN_PROCESS, Engine, InProcess, Processes
+from kgrag.engines import Engine, Processes
 from kgrag.graph.property_values import to_properties
 from kgrag.indexing import documents as local
-from kgrag.indexing.corpus_stages import STAGES
 from kgrag.indexing.document_writer import Row
 from kgrag.indexing.links import linked
 from kgrag.indexing.mentions import Gazetteer, id64, is_sure_name, word_stems
 from kgrag.indexing.new_collection.documents import Group, Part, Prepared, Reading
-from kgrag.indexing.new_collection.relations import (
-    Counts,
-    Mentioned,
-    Nearest,
-    Relating,
-    Similar,
-    passage_lines,
-    passage_values,
-)
-from kgrag.indexing.new_collection.tables import MemoryRows, Partitions, Spill, Tables, VectorFile
+from kgrag.indexing.new_collection.relations import Counts, Mentioned, Nearest, Relating, Similar, passage_lines
+from kgrag.indexing.new_collection.tables import GraphSink, Partitions, Spill, VectorFile
 from kgrag.indexing.similar import is_fit
 from kgrag.models.embed import Embedder, Vectors, embed_each
 from kgrag.models.parallel import in_parallel
 from kgrag.runtime.document_progress import at
 from kgrag.settings import Settings
 from kgrag.text.languages import language_of
-from kgrag.text.tokens import folded_name, name_stems
+from kgrag.text.tokens import folded_name
 from kgrag.values.documents import Document, Problem, Scan
 from kgrag.values.events import Progress
 from kgrag.values.identity import content_hash, document_id, keyword_id, word_id
 
 T = TypeVar("T")
 
-_GROUP = 128  # documents that are read at once; rows of files are put away by the group
-_GROUP_IN_MEMORY = 512
+FEW = 20_000
+"""Passages whose nearest neighbours, and those of their names, are computed at once and beside other work."""
+_GROUP = 128  # documents that are read at once
+_GROUP_HERE = 512  # where no other process is to have its share of them
 _GROUP_CHARS = 512_000  # that they have together, about
-_CHECKED = 1000  # rows that are taken between two looks whether enough wait to be written
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,49 +65,40 @@ class Totals:
 
 
 class CollectionRows:
-    """The rows of a new collection, written to `tables`: `read` the documents, then `relate` them."""
+    """The rows of a new collection, written to a sink: `read` the documents, then `relate` them."""
 
     def __init__(
         self,
         name: str,
         embedder: Embedder,
         settings: Settings,
-        tables: Tables,
+        sink: GraphSink,
         scratch: Path,
-        *,
-        in_memory: bool,
+        engine: Engine,
         scan: Scan | None = None,
-        engine: Engine | None = None,
     ) -> None:
         """Keep what waits in the folder `scratch`.
 
-        `in_memory`: there are few passages, which stay in memory. `scan`: files without text are noted in it.
-        `engine`: what prepares documents, with vectors; without one, processes of this machine do, and vectors are made
-        here.
+        `engine`: prepares documents; workers of their own embed them, too. `scan`: files without text are noted in it.
         """
         self.name = name
         self.problems: list[Problem] = []
         self.added = self.unchanged = self.embedded = self.batches = 0
         self.deferred = Spill(scratch / "deferred.rows")
-        self._in_memory = in_memory
         self._scan = scan
         self._embedder = embedder
-        self._workers = None if engine is None or isinstance(engine, InProcess) else engine
-        here: Engine = IN_PROCESS if in_memory else Processes(forked=True)
-        self._first = self._workers or here
-        self._second = self._workers if in_memory and self._workers else here
+        self._engine = engine
         self._settings = settings
         self._language = language_of(settings.indexing.language or "en")
         self._now = datetime.now(UTC)
-        self._tables = tables
+        self._sink = sink
         self._seen: dict[int, int] = {}
-        self._titled: dict[str, bool] = {}  # names that are written before they are counted: whether of titles
-        self._in_memory_rows: list[list[Row]] = []  # passages, in memory
-        self._passages = Spill(scratch / "passages.rows")  # or on disk
+        self._passages = Spill(scratch / "passages.rows")
+        self._ids = Spill(scratch / "ids.rows")
         self._sizes: list[int] = []  # of the values in these
         self._vectors = VectorFile(scratch / "vectors.f32", embedder.dimension)
         self._words, self._names, self._spellings = (
-            MemoryRows() if in_memory else Partitions(scratch, name) for name in ("words", "names", "spellings")
+            Partitions(scratch, name) for name in ("words", "names", "spellings")
         )
         self._entities = Spill(scratch / "entities.rows")
         self._documents = Spill(scratch / "documents.rows")
@@ -142,13 +125,11 @@ class CollectionRows:
         changing types.
         """
         waiting: dict[int, list[tuple[Document, list[object]]]] = {}
-        indexing, size, lines = self._settings.indexing, self._settings.batch_passages, self._tables.lines
+        indexing, size, lines = self._settings.indexing, self._settings.batch_passages, self._sink.lines
         with self._vectors:
-            embedder = self._embedder if self._workers else None  # else here, while the next are cut
-            with_words = self._in_memory and not self._workers
-            prepare = Reading(self.name, indexing, size, embedder, lines, self._in_memory, with_words)
-            groups = self._groups(items, waiting)
-            results = self._first.each(prepare, groups, models=embedder is not None)
+            embedder = self._embedder if self._engine.place == "apart" else None  # else here, while the next are cut
+            prepare = Reading(self.name, indexing, size, embedder, lines)
+            results = self._engine.each(prepare, self._groups(items, waiting), models=embedder is not None)
             embed = partial(self._embed, progress)
             for (group, (prepared, parts)), embedded in in_parallel(embed, results, threads=1):
                 if isinstance(embedded, Exception):
@@ -156,7 +137,6 @@ class CollectionRows:
                 self._write_documents(prepared, waiting.pop(group.number))
                 for part in parts:
                     self._write(part)
-                self._tables.checkpoint()
                 progress("documents", self.added + self.unchanged, total)
         at(progress, "")
         progress("documents", self.added + self.unchanged, total)
@@ -176,7 +156,7 @@ class CollectionRows:
     ) -> Iterator[Group]:
         """Yield documents in groups. `waiting` keeps them with the fields of their metadata."""
         stream = self._fresh(items)
-        most = min(_GROUP_IN_MEMORY, self._settings.batch_passages) if self._first is IN_PROCESS else _GROUP
+        most = min(_GROUP_HERE, self._settings.batch_passages) if self._engine.place == "here" else _GROUP
         for number in count():
             group = waiting[number] = []
             size = 0
@@ -202,7 +182,7 @@ class CollectionRows:
                 continue
             properties = local.document_properties(self.name, id, item)
             del properties["id"]
-            fields = None if key in self._seen else self._tables.metadata(properties)
+            fields = None if key in self._seen else self._sink.metadata(properties)
             self._seen[key] = content
             if fields is None:
                 self.deferred.add(item)
@@ -216,8 +196,8 @@ class CollectionRows:
                 links = to_properties({"links": document.metadata.get("links")}).get("meta_links")
                 self._linked = self._linked or links is not None or None
                 rows.append({"id": part.id, "key": document.key, "title": document.title, "links": links})
-                self._tables.write("Document", part.id, part.content_hash, self._now, *fields)
-                self._tables.link("HOLDS", self.name, part.id)
+                self._sink.write("Document", part.id, part.content_hash, self._now, *fields)
+                self._sink.link("HOLDS", self.name, part.id)
                 self.added += 1
             else:
                 self.problems.append(Problem(document.source or document.key, "holds no text"))
@@ -231,57 +211,26 @@ class CollectionRows:
         self.batches += len(vectors) > 0
         self.problems += part.problems
         self._vectors.add(vectors[: part.passages])
-        for row, vector in zip(part.triples, self._tables.vectors(vectors[part.passages :]), strict=True):
-            self._tables.write("Triple", *row, vector)
-        if self._tables.two_steps:
-            self._write_unrelated(part, self._tables.vectors(vectors[: part.passages]))
-        self._tables.take(part.lines)
-        if isinstance(part.kept, bytes):
-            self._passages.put(part.kept)
-        else:
-            self._in_memory_rows.append(part.kept)
+        for row, vector in zip(part.triples, self._sink.vectors(vectors[part.passages :]), strict=True):
+            self._sink.write("Triple", *row, vector)
+        self._sink.take(part.lines)
+        self._passages.put(part.kept)
+        self._ids.add(part.ids)
         self._sizes.append(part.passages)
         self._words.add(part.words)
         self._names.add(part.names)
         for all_titles, titles in zip(self._titles, part.titles, strict=True):
             all_titles.extend(titles)
 
-    def _write_unrelated(self, part: Part, vectors: Sequence[object]) -> None:
-        """Write the passages of a part, and the entities of its titles and triples, as an incremental ingest does.
-
-        They carry the marks of all stages, so a killed load can be resumed.
-        """
-        assert not isinstance(part.kept, bytes)
-        for passage, vector in zip(part.kept, vectors, strict=True):
-            self._tables.write("Passage", *passage_values(passage, vector, None, list(STAGES)))
-        titled = set(part.titles[0])
-        for id, row in part.entities.items():
-            is_title, was_title = id64(id) in titled, self._titled.get(id)
-            todo = ["similar", "titles", "spread"] if is_title else ["similar"]
-            if was_title is None:
-                self._tables.write(
-                    "Entity", id, self.name, row["name"], row["normal"], row["folded"], 0, 0, 0, True, row["stemmed"],
-                    None, None, todo,
-                )  # fmt: skip
-            elif is_title and not was_title:  # a triple named it before
-                self._tables.amend("Entity", id, todo=todo)
-            self._titled[id] = is_title or was_title or False
-        slim = {"id", "title", "section", "text", "own", "stated", "tokenised"}
-        part.kept = [{key: value for key, value in row.items() if key in slim} for row in part.kept]
-
-    def _passage_rows(self, number: int) -> list[Row]:
-        rows: list[Row] = self._in_memory_rows[number] if self._in_memory_rows else self._passages[number]
-        return rows
-
     # The second pass.
 
     def relate(self, progress: Progress) -> Totals:
         """Compute the mentions, keywords and nearest neighbours of every passage, and write the remaining rows."""
+        few = self.passages <= FEW and self._engine.place != "forked"  # threads do not stand a fork
         with ThreadPoolExecutor(1, thread_name_prefix="kgrag-neighbours") as pool:
-            return self._relate(pool if self._in_memory else None, progress)
+            return self._relate(pool if few else None, progress)
 
     def _relate(self, pool: ThreadPoolExecutor | None, progress: Progress) -> Totals:
-        self._tables.begin_relations()
         self._passages.flush()
         near_passages = _in_background(pool, self._near_passages)
         classes, proper = self._write_words()
@@ -292,28 +241,29 @@ class CollectionRows:
         starts = [0, *accumulate(self._sizes)]
         mentioned, apart = Mentioned(), Mentioned()
         keywords: defaultdict[str, Counter[str]] = defaultdict(Counter)  # stem -> spellings
-        write = None if self._tables.two_steps else partial(passage_lines, self._tables, similar)
-        keep, lines = self._settings.indexing.keywords, self._tables.lines
-        relate = Relating(self.name, gazetteer, rare, classes, corpus_class, keep, lines, write)
-        sources: Iterable[Any] = self._in_memory_rows or map(self._passages.stored, count())
-        for (start, _), related in self._second.each(relate, zip(starts[:-1], sources, strict=False)):
-            self._tables.take(related.lines)
-            self._tables.checkpoint()
+        write = partial(passage_lines, self._sink, similar)
+        keep, lines = self._settings.indexing.keywords, self._sink.lines
+        engine = self._engine if pool else Processes(forked=True)
+        remote = engine.place == "apart"
+        relate = Relating(self.name, gazetteer, rare, classes, corpus_class, keep, lines, None if remote else write)
+        sources: Iterable[Any] = self._passages if remote else map(self._passages.stored, count())
+        for (start, source), related in engine.each(relate, zip(starts[:-1], sources, strict=False)):
+            self._sink.take(related.lines)
+            if remote:
+                self._sink.take({"Passage": write(source, start)})
             mentioned.extend(related.mentioned)
             apart.extend(related.apart)
             self._spellings.add(related.spellings)
             for stem, spelling in related.keywords:
                 keywords[stem][spelling] += 1
             progress("mentions and keywords", start, self.passages)
-        self._write_keywords(keywords)
-        self._tables.release("HAS_KEYWORD")
-        near = self._write_entities(Counts.of(mentioned.entities), near_names() if self._in_memory else None)
-        if self._tables.two_steps:
-            for id in (row["id"] for number in range(len(self._sizes)) for row in self._passage_rows(number)):
-                self._tables.amend("Passage", id, similar_floor=similar.floors.get(id), todo=similar.todo or None)
-        self._tables.release("MENTIONS")
         self._passages.close()
         self._link_documents()
+        self._sink.complete("Collection", "Document", "Page", "Table", "Figure", "Triple", "Passage")
+        self._write_keywords(keywords)
+        self._sink.complete("Keyword")
+        near = self._write_entities(Counts.of(mentioned.entities), near_names() if pool else None)
+        self._sink.complete("Entity")
         density, density0, finished = mentioned.density(), apart.density(), near and not similar.todo
         return Totals(self.passages, corpus_class, density, density0, self._linked, finished)
 
@@ -321,8 +271,7 @@ class CollectionRows:
         if self._linked:
             for row, ends in linked(lambda: chain.from_iterable(self._documents)):
                 for end in ends:
-                    self._tables.link("LINKS_TO", row["id"], end)
-                self._tables.checkpoint()
+                    self._sink.link("LINKS_TO", row["id"], end)
         self._documents.close()
 
     def _write_words(self) -> tuple[dict[str, int], set[int]]:
@@ -335,11 +284,9 @@ class CollectionRows:
                 row = total.setdefault(id, [stem, 0, 0, 0])
                 for i, n in enumerate(counts, start=1):
                     row[i] += n
-            for number, (id, (stem, df, upper, lower)) in enumerate(total.items()):
-                if number % _CHECKED == 0:
-                    self._tables.checkpoint()
+            for id, (stem, df, upper, lower) in total.items():
                 word_class = df.bit_length() - 1
-                self._tables.write("Word", id, self.name, stem, stem, df, word_class, upper, lower)
+                self._sink.write("Word", id, self.name, stem, stem, df, word_class, upper, lower)
                 if word_class > 0:
                     classes[stem] = word_class
                 if upper > lower:
@@ -355,10 +302,11 @@ class CollectionRows:
         for part in self._names:
             total: dict[str, list[Any]] = {}
             titles: set[str] = set()
-            for id, normal, named, n, is_title in part:
-                entity = total.setdefault(id, [normal, named, 0])
+            for id, normal, named, n, is_title, stemmed in part:
+                entity = total.setdefault(id, [normal, named, 0, stemmed])
                 entity[1] = min(filter(None, (entity[1], named)), default=None)
                 entity[2] += n
+                entity[3] = entity[3] or stemmed
                 if is_title:
                     titles.add(id)
                     title_names.add(normal)
@@ -388,53 +336,43 @@ class CollectionRows:
         vectors = self._vectors.read()
         if vectors.nbytes > self._settings.exact_neighbours_mb * 2**20:
             return None
-        ids = [p["id"] for number in range(len(self._sizes)) for p in self._passage_rows(number)]
-        return Nearest.of(np.array(vectors), ids, self._settings.indexing.similar, at_once=self._in_memory)
+        ids = list(chain.from_iterable(self._ids))
+        return Nearest.of(np.array(vectors), ids, self._settings.indexing.similar, at_once=self.passages <= FEW)
 
     def _similar(self, near: Nearest | None, progress: Progress) -> Similar:
         """Write the nearest neighbours of passages."""
         vectors = self._vectors.read()
         if near is None:
             return Similar(vectors, {}, ["similar"])
-        floors = near.link(self._tables, "SIMILAR", lambda done: progress("neighbours", done, len(near.ids)))
+        floors = near.link(self._sink, "SIMILAR", lambda done: progress("neighbours", done, len(near.ids)))
         progress("neighbours", len(near.ids), len(near.ids))
         return Similar(vectors, floors, [])
 
     def _write_keywords(self, keywords: Mapping[str, Counter[str]]) -> None:
         for stem, spellings in keywords.items():
             name, n = _commonest(spellings), spellings.total()
-            self._tables.write("Keyword", keyword_id(self.name, stem), self.name, name, name, stem, n)
+            self._sink.write("Keyword", keyword_id(self.name, stem), self.name, name, name, stem, n)
 
     def _write_entities(self, df: Counts, near: tuple[dict[str, object], Nearest | None] | None) -> bool:
         """Write the entities, and their neighbours if `near` holds them. Returns whether it did."""
         pairs = np.unique(np.array([np.frombuffer(a, np.uint64) for a in self._titles]), axis=1)
         titles = Counts(*np.unique(pairs[0], return_counts=True))
-        floors = near[1].link(self._tables, "NAME_SIMILAR") if near and near[1] else None
+        floors = near[1].link(self._sink, "NAME_SIMILAR") if near and near[1] else None
         for rows, spellings in zip(self._entities, self._spellings, strict=True):
             counted: defaultdict[str, Counter[str]] = defaultdict(Counter)
             for id, text in spellings:
                 counted[id][text] += 1
             keys = np.array([id64(row[0]) for row in rows], np.uint64)
             vectors = near[0] if near else self._name_vectors(rows)[1]
-            for number, (row, mentioned, titled) in enumerate(zip(rows, df.get(keys), titles.get(keys), strict=True)):
-                if number % _CHECKED == 0:
-                    self._tables.checkpoint()
-                id, normal, named, phrases = row
+            for row, mentioned, titled in zip(rows, df.get(keys), titles.get(keys), strict=True):
+                id, normal, named, phrases, stemmed = row
                 name, vector = _commonest(counted[id]) if id in counted else named or normal, vectors.get(id)
                 floor = floors.get(id) if floors else None
                 todo = None if vector is None or floors is not None else ["similar"]
-                if id in self._titled:
-                    self._tables.amend(
-                        "Entity", id, name=name, df=mentioned, ntit=titled, phrases=phrases, embedding=vector,
-                        similar_floor=floor, todo=todo,
-                    )  # fmt: skip
-                    continue
-                stemmed = " ".join(name_stems(normal, self._language)) if named is not None else None
-                self._tables.write(
+                self._sink.write(
                     "Entity", id, self.name, name, normal, folded_name(normal), mentioned, titled, phrases,
                     None if named is None else True, stemmed, vector, floor, todo,
                 )  # fmt: skip
-        self._tables.checkpoint()
         self._entities.close()
         self._spellings.close()
         return floors is not None
@@ -445,7 +383,7 @@ class CollectionRows:
         fit = [(row[0], row[1]) for row in rows if row[2] is not None and is_fit(row[1])] if synonyms else []
         vectors = embed_each(self._embedder, [name for _, name in fit])[0]
         there = [i for i, row in enumerate(vectors) if row.any()]
-        values = self._tables.vectors(vectors)
+        values = self._sink.vectors(vectors)
         return vectors[there], {fit[i][0]: values[i] for i in there}
 
     def _near_names(self) -> tuple[dict[str, object], Nearest | None]:
@@ -455,7 +393,7 @@ class CollectionRows:
             return values, None
         indexing = self._settings.indexing
         least = (1 + indexing.synonymy) / 2
-        return values, Nearest.of(vectors, list(values), indexing.synonyms, least, at_once=self._in_memory)
+        return values, Nearest.of(vectors, list(values), indexing.synonyms, least, at_once=self.passages <= FEW)
 
 
 def _in_background(pool: ThreadPoolExecutor | None, work: Callable[[], T]) -> Callable[[], T]:

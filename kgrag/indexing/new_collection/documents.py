@@ -2,9 +2,8 @@
 
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from kgrag.indexing import documents as local
 from kgrag.indexing.document_writer import Batch, PageRows, Row
@@ -42,9 +41,8 @@ class Part:
 
     `lines`: rows by table; `triples`: rows of Triple that end before the vector; `texts`: what is still to be embedded,
     passages first, and their `places`, or else their `vectors`, with `problems` where a row is of zeros; `kept`: the
-    passages for the second pass, pickled unless they stay in memory; `entities`: those that titles and triples name, by
-    id; `words`, `names`: rows to be counted, dealt unless they stay in memory; `titles`: entities, and titles that name
-    them, 64 bits each.
+    passages for the second pass, pickled, and their `ids`; `words`, `names`: rows to be counted, for Partitions;
+    `titles`: entities, and titles that name them, 64 bits each.
     """
 
     lines: "defaultdict[str, Lines]"
@@ -53,10 +51,10 @@ class Part:
     places: list[str]
     vectors: Vectors | None = None
     problems: list[Problem] = field(default_factory=list)
-    kept: bytes | list[Row] = b""
-    entities: dict[str, Row] = field(default_factory=dict)
-    words: list[Any] = field(default_factory=list)
-    names: list[Any] = field(default_factory=list)
+    kept: bytes = b""
+    ids: list[str] = field(default_factory=list)
+    words: list[bytes] = field(default_factory=list)
+    names: list[bytes] = field(default_factory=list)
     triples: list[tuple[object, ...]] = field(default_factory=list)
     titles: "tuple[array[int], array[int]]" = field(default_factory=lambda: (array("Q"), array("Q")))
 
@@ -73,8 +71,7 @@ class Part:
 class Reading:
     """Cuts documents into passages and finds names in them, `size` passages at a time; with an embedder it embeds.
 
-    `lines`: makes a place for rows of one table; `in_memory`: passages are kept as they are for the second pass, and
-    `with_words`, which would be slow to send from another process.
+    `lines`: makes a place for rows of one table.
     """
 
     collection: str
@@ -82,8 +79,6 @@ class Reading:
     size: int
     embedder: Embedder | None
     lines: Callable[[], Lines]
-    in_memory: bool
-    with_words: bool
 
     def __call__(self, group: Group) -> tuple[list[Prepared], list[Part]]:
         """Return the rows of documents, their passages in parts."""
@@ -98,9 +93,6 @@ class Reading:
                 part.embed(self.embedder)
             _add_about(part, about, pieces, batch)
             passages = _add_passages(part, about, pieces, batch)
-            sources = passages if self.with_words else [row | {"tokenised": None} for row in passages]
-            part.kept = sources if self.in_memory else pickled(sources)
-            part.entities = batch.entities if self.in_memory else {}
             _add_pages(part, batch.pages)
             _add_triples(part, self.collection, batch)
             words, names = statistics(
@@ -109,12 +101,18 @@ class Reading:
                 pipeline=self.indexing.pipeline,
                 language=language,
             )
-            deal: Callable[[Iterable[tuple[Any, ...]]], list[Any]] = list if self.in_memory else partition
-            part.words = deal((r["id"], r["stem"], r["n"], r["upper"], r["lower"]) for r in words)
+            part.words = partition((r["id"], r["stem"], r["n"], r["upper"], r["lower"]) for r in words)
+            part.kept, part.ids = (
+                pickled(passages),
+                [row["id"] for row in passages],
+            )  # with what the words are made of by now
             titled = {r["entity"] for r in (*batch.about, *batch.passages_about)}
-            part.names = deal(
-                [(r["id"], r["normal"], None, r["n"], False) for r in names]
-                + [(r["id"], r["normal"], r["name"], 0, r["id"] in titled) for r in batch.entities.values()]
+            part.names = partition(
+                [(r["id"], r["normal"], None, r["n"], False, None) for r in names]
+                + [
+                    (r["id"], r["normal"], r["name"], 0, r["id"] in titled, r["stemmed"])
+                    for r in batch.entities.values()
+                ]
             )
             parts.append(part)
         return [Prepared(plan.id, plan.content_hash, bool(plan.passages)) for plan in plans], parts

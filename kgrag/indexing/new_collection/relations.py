@@ -3,19 +3,17 @@
 from array import array
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kgrag.indexing.document_writer import Row
 from kgrag.indexing.mentions import Gazetteer, add_rare, id64, mentions
-from kgrag.indexing.new_collection.tables import Lines, Tables, partition
+from kgrag.indexing.new_collection.tables import GraphSink, Lines, partition
 from kgrag.indexing.similar import nearest
 from kgrag.indexing.statistics import sample_bound, terms, top_terms
 from kgrag.models.embed import Vectors
 from kgrag.settings import BRIDGE_CAP, DENSITY_SAMPLE
-from kgrag.text.tokenised import tokenised
 from kgrag.values.identity import keyword_id
 
 _TOLD = 1000  # nodes between two signs of progress
@@ -46,13 +44,15 @@ class Nearest:
         rows = nearest(vectors, ids, np.arange(len(ids)), k, least) if k else iter(())
         return cls(ids, k, list(rows) if at_once else rows)
 
-    def link(self, tables: Tables, table: str, progress: Callable[[int], None] = lambda done: None) -> dict[str, float]:
+    def link(
+        self, sink: GraphSink, table: str, progress: Callable[[int], None] = lambda done: None
+    ) -> dict[str, float]:
         """Write the relationships; returns the score of the last one by id, where there are as many as wanted."""
         floors: dict[str, float] = {}
         for done, (row, near) in enumerate(self.rows):
             id = self.ids[row]
             for other, score in near:
-                tables.link(table, id, self.ids[other], score, "embedding")
+                sink.link(table, id, self.ids[other], score, "embedding")
             if len(near) == self.k:
                 floors[id] = near[-1][1]
             if done % _TOLD == 0:
@@ -140,14 +140,14 @@ class Related:
     """Mentions and keywords of some passages, and the rows of these by table.
 
     `mentioned`: the entities that they mention; `apart`: the same without those that triples alone name; `keywords`:
-    (stem, spelling); `spellings`: (entity, spelling) of mentions.
+    (stem, spelling); `spellings`: (entity, spelling) of mentions, for Partitions.
     """
 
     lines: dict[str, Lines]
     mentioned: Mentioned = field(default_factory=Mentioned)
     apart: Mentioned = field(default_factory=Mentioned)
     keywords: list[tuple[str, str]] = field(default_factory=list)
-    spellings: list[Any] = field(default_factory=list)
+    spellings: list[bytes] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,44 +169,40 @@ class Relating:
     write_passages: Callable[[list[Row], int], Lines] | None
 
     def __call__(self, item: tuple[int, Callable[[], list[Row]] | list[Row]]) -> Related:
-        """Return what is found for passages from a number on: these, or a function that reads them from disk.
-
-        Spellings are dealt where passages wait on disk.
-        """
+        """Return what is found for passages from a number on: these, or a function that reads them from disk."""
         start, source = item
         passages = source if isinstance(source, list) else source()
         related = Related({name: self.lines() for name in ("MENTIONS", "HAS_KEYWORD")})
         link_mention, link_keyword = related.lines["MENTIONS"].link, related.lines["HAS_KEYWORD"].link
         rows: dict[str, dict[str, Row]] = {}
         phrases: dict[str, dict[str, Row]] = {}
-        cut = [p.get("tokenised") or tokenised(p, self.gazetteer.language) for p in passages]
-        for p, its_words in zip(passages, cut, strict=True):
-            rows[p["id"]], phrases[p["id"]] = mentions(p, its_words, self.gazetteer)
+        spellings: list[tuple[str, str]] = []
+        for p in passages:
+            rows[p["id"]], phrases[p["id"]] = mentions(p, p["tokenised"], self.gazetteer)
         candidates = {row["entity"] for counts in phrases.values() for row in counts.values()}
         add_rare(rows, phrases, among(self.rare, candidates))
-        for p, its_words in zip(passages, cut, strict=True):
+        for p in passages:
             id = p["id"]
             for entity, row in rows[id].items():
                 link_mention(id, entity, row["via"], row["positions"], row["text"], row["stated"], row["about"])
                 if row["text"] is not None:
-                    related.spellings.append((entity, row["text"]))
+                    spellings.append((entity, row["text"]))
             related.mentioned.add(id, rows[id])
             related.apart.add(id, (entity for entity, row in rows[id].items() if row["via"] != "triple"))
-            counts = terms(its_words)
+            counts = terms(p["tokenised"])
             for stem, weight in top_terms(counts, self.classes, self.corpus_class, self.keep):
                 related.keywords.append((stem, counts.surfaces[stem]))
                 link_keyword(id, keyword_id(self.collection, stem), weight, counts.surfaces[stem])
         if self.write_passages is not None:
             related.lines["Passage"] = self.write_passages(passages, start)
-        if passages is not source:
-            related.spellings = partition(related.spellings)
+        related.spellings = partition(spellings)
         return related
 
 
-def passage_lines(tables: Tables, similar: Similar, passages: list[Row], start: int) -> Lines:
+def passage_lines(sink: GraphSink, similar: Similar, passages: list[Row], start: int) -> Lines:
     """Return the rows of passages, the first of which has the vector of this number."""
-    lines = tables.lines()
-    vectors = tables.vectors(similar.vectors[start : start + len(passages)])
+    lines: Lines = sink.lines()
+    vectors = sink.vectors(similar.vectors[start : start + len(passages)])
     for p, vector in zip(passages, vectors, strict=True):
         lines.write(*passage_values(p, vector, similar.floors.get(p["id"]), similar.todo))
     return lines

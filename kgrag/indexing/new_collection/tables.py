@@ -78,25 +78,6 @@ def partition(rows: Iterable[tuple[Any, ...]]) -> list[bytes]:
     return [pickled(part) if part else b"" for part in parts]
 
 
-class MemoryRows:
-    """Rows that are few enough to stay in memory, as one part."""
-
-    def __init__(self) -> None:
-        self._rows: list[tuple[Any, ...]] = []
-
-    def add(self, rows: Iterable[tuple[Any, ...]]) -> None:
-        """Put rows away."""
-        self._rows.extend(rows)
-
-    def __iter__(self) -> Iterator[Iterator[tuple[Any, ...]]]:
-        """Yield all rows, in their order."""
-        yield iter(self._rows)
-
-    def close(self) -> None:
-        """Forget the rows."""
-        self._rows = []
-
-
 class Partitions:
     """Counts of millions of names or words, dealt by id into files, each small enough to be added up in memory."""
 
@@ -199,7 +180,7 @@ def property_names(table: str) -> list[str]:
 
 
 class Lines(Protocol):
-    """Rows of one table, held in memory until `Tables` takes them. They can be sent to another process."""
+    """Rows of one table, held in memory until a sink takes them. They can be sent to another process."""
 
     def write(self, *values: object) -> None:
         """Add a row of a node; missing values at its end are null."""
@@ -208,14 +189,13 @@ class Lines(Protocol):
         """Add a row of a relationship between the nodes of two ids."""
 
 
-class Tables(Protocol):
-    """The target of a collection's rows: files that Neo4j imports, or transactions."""
+class GraphSink(Protocol):
+    """The target of a new collection's rows: files that Neo4j imports, or transactions."""
 
-    two_steps: bool
-    """Whether passages and names are written as they are read, and completed by `amend` when all is read."""
-
-    def lines(self) -> Lines:
-        """Return a place for rows of one table."""
+    lines: Callable[[], Any]
+    """Makes a place for rows of one table (Lines)."""
+    vectors: Callable[[Vectors], Sequence[Any]]
+    """Gives the value of each row of a matrix of float32 [n, d]; None for a row of zeros, which is no vector."""
 
     def take(self, lines: Mapping[str, Any]) -> None:
         """Take rows that places of `lines` hold, by the name of their table."""
@@ -224,26 +204,11 @@ class Tables(Protocol):
         """Take a row of a node."""
 
     def link(self, table: str, start: str, end: str, *values: object) -> None:
-        """Take a row of a relationship."""
+        """Take a row of a relationship; its ends may come later."""
 
-    def amend(self, table: str, id: str, **properties: object) -> None:
-        """Set properties of a node that was written, in two steps."""
-        return
-
-    def checkpoint(self) -> None:
-        """Note that all rows so far belong to whole documents, and may be written."""
-        return
-
-    def release(self, table: str) -> None:
-        """Note that the ends of all relationships of a table are written."""
-        return
-
-    def begin_relations(self) -> None:
-        """Note that all documents are read: later rows are complete only together."""
+    def complete(self, *labels: str) -> None:
+        """Note that all nodes of these labels have come, so that their relationships may be written."""
         return
 
     def metadata(self, properties: Mapping[str, object]) -> list[object] | None:
-        """Return the last values of a document's row; None if this table cannot hold them."""
-
-    def vectors(self, vectors: Vectors) -> Sequence[object]:
-        """Return the value of each row of a matrix of float32 [n, d]; None for a row of zeros, which is no vector."""
+        """Return the last values of a document's row; None if this sink cannot hold them."""
