@@ -35,7 +35,7 @@ _FILE = tomllib.loads(files("kgrag.retrieval").joinpath("english.toml").read_tex
 WORDS = {name: frozenset(text.split()) for name, text in _FILE["words"].items()}
 GROUPS = {name: [group.split() for group in text.split("|")] for name, text in _FILE["groups"].items()}
 _IRREGULAR = {form: forms[0] for forms in GROUPS["irregular"] for form in forms}
-_PAST = {form for forms in GROUPS["irregular"] for form in forms[1:]}
+_PAST = {form for forms in GROUPS["irregular"] for form in forms[1:] or forms}
 _SAME = {word: words[0] for words in GROUPS["same"] for word in words}
 _SAME_STEMS = dict(zip(stems(_SAME), stems(_SAME.values()), strict=True))
 _AUXILIARIES, _DETERMINERS, PRONOUNS = WORDS["auxiliaries"], WORDS["determiners"], WORDS["pronouns"]
@@ -45,6 +45,7 @@ _NEW, _ENDING = _DETERMINERS | PRONOUNS, _DETERMINERS | WORDS["objects"]
 _NO_VERB = (_DETERMINERS | _PREPOSITIONS) - {"that", "to", "this", "her"}
 _SUBJECTS = PRONOUNS - {"there", "here", "these", "those", "this"}
 _ENDS = _ENDING | PRONOUNS | (_PREPOSITIONS - {"of"})
+_SHORT = re.compile(r"['’](?:s|ll|ve|re|d|m)$")
 _MARKS = ",;:()–—"
 _YEAR = 4  # digits
 _FIRST = "^"
@@ -115,17 +116,17 @@ class Clause:
         return forms_of(self.words[max(self.verb, 0) :] if self.verb >= 0 else self.words)
 
     @cached_property
+    def is_whole(self) -> bool:
+        """Return whether no second verb stands in it: such a clause is two that were not told apart."""
+        following = self.words[max(self.verb, 0) :]
+        first = next((place for place, word in enumerate(following) if word.kind in "nwd"), len(following))
+        return self.verb < 0 or not any(word.text in _AUXILIARIES for word in following[first:])
+
+    @cached_property
     def main(self) -> Word | None:
         """Return the verb, or behind "is" and "has" the first word that says something."""
         following = (word for word in self.words[max(self.verb, 0) :] if word.kind == "w")
-        return next((word for word in following if not word.text.endswith("ly")), None)
-
-    @cached_property
-    def is_light(self) -> bool:
-        """Return whether its verb is "is" or "has" alone."""
-        if self.verb < 0 or self.passive or self.words[self.verb].text not in WORDS["light"]:
-            return False
-        return self.main is None or not is_participle(self.main.text)
+        return next((word for word in following if not _is_adverb(word)), None)
 
     @cached_property
     def objects(self) -> frozenset[str]:
@@ -136,7 +137,7 @@ class Clause:
 def words_of_sentence(text: str, names: Container[str] = ()) -> list[Word]:
     """Return the words of a text; `names`: stems of names, by which one at the beginning of a sentence is one."""
     tokens = _TOKEN.findall(_THOUSANDS.sub("", text))
-    lower = [word.lower().removesuffix("'s").removesuffix("’s") for word in tokens]
+    lower = [_SHORT.sub("", word.lower()) for word in tokens]
     bases = [_IRREGULAR.get(word, word) for word in lower]
     words = list[Word]()
     for place, (word, small, stem) in enumerate(zip(tokens, lower, stems(bases), strict=True)):
@@ -148,15 +149,15 @@ def words_of_sentence(text: str, names: Container[str] = ()) -> list[Word]:
             or (stem in names and following not in _DETERMINERS)
             or (following[:1].isupper() and small not in ENGLISH.stop_words)
         )
-        role = "of" if small != word.lower() else ""
+        role = "of" if word[-2:].lower() in ("'s", "’s") else ""
         form = _SAME_STEMS.get(stem, stem)
         if word in _MARKS:
             words.append(Word("p", word, word))
         elif number:
             words.append(Word("d", number.rstrip(".,:"), small))
-        elif small.endswith(("n't", "n’t")):
+        elif small.endswith(("n't", "n’t")) and not named:
             words.append(Word("f", small, small))
-        elif named and (small in _MONTHS or (len(word) == 1 and word not in "AIO")):  # May, hall C
+        elif (named and small in _MONTHS) or (place and small.isalpha() and len(word) == 1 and small not in "aio"):
             words.append(Word("n", small, small))
         elif (not is_content(small) and small not in _IRREGULAR) or small in _FUNCTION:
             words.append(Word("f", small, small))
@@ -184,6 +185,8 @@ def _governed(words: list[Word]) -> list[Word]:
         ):
             role = ""
         beside = frozenset[str]()
+        if word.role == "of":  # Archer's parents
+            beside = frozenset(w.form for w in words[place + 1 : place + 3] if w.kind in "nw")
         if word.kind == "d":
             first = max(0, place - (2 if before.text == "of" else 1))
             beside = frozenset(w.form for w in words[first : place + 4] if w is not word and w.kind in "nwd")
@@ -244,7 +247,7 @@ _BEGINNING, _LED = Word("p", "", _FIRST), Word("n", "", _FIRST)
 
 def is_negative(words: Iterable[Word]) -> bool:
     """Return whether words deny something: two negations deny nothing."""
-    listed = list(words)
+    listed = [word for word in words if word.kind != "n"]
     count = sum(word.text in WORDS["negations"] or word.text.endswith(("n't", "n’t")) for word in listed)
     count += sum(one.text in WORDS["refusals"] and two.text == "to" for one, two in pairwise(listed))
     return count % 2 == 1
@@ -289,7 +292,10 @@ def clauses_of(words: Sequence[Word], *, whole: bool) -> list[Clause]:
                 clauses.append(_clause([w._replace(role="") for w in noun], piece, verb=False))
                 if not whole:
                     continue
-            if last and not pending:
+            if last and not pending and joint == "and" and _roles(piece) & _roles(last.words[last.verb + 1 :]):
+                clauses.append(_clause(last.subject, [last.words[last.verb], *piece]))  # "A to Ana and B to Bo"
+                main = len(clauses) - 1
+            elif last and not pending:
                 clauses[main : main + 1] = _merged(last, piece)
             else:
                 pending += piece
@@ -329,9 +335,10 @@ def _merged(clause: Clause, piece: Sequence[Word]) -> list[Clause]:
 def _clause(subject: Sequence[Word], rest: Sequence[Word], *, verb: bool = True) -> Clause:
     words = (*subject, *rest)
     place = len(subject) if verb else -1
-    nouns = (word for word in subject if word.text not in WORDS["adverbs"] and not word.text.endswith("ly"))
-    core = frozenset(word.form for word in nouns if not word.role and word.kind in "nw")
-    following = next((word for word in rest if word.kind == "w" and not word.text.endswith("ly")), None)
+    nouns = [word for word in subject if not _is_adverb(word)]
+    joining = subject[0].text if subject and subject[0].text in WORDS["joining"] else ""
+    core = frozenset(word.form for word in nouns if word.role in ("", joining) and word.kind in "nw")
+    following = next((word for word in rest if word.kind == "w" and not _is_adverb(word)), None)
     passive = (
         verb
         and any(word.text in WORDS["be"] for word in rest[:4])
@@ -339,6 +346,15 @@ def _clause(subject: Sequence[Word], rest: Sequence[Word], *, verb: bool = True)
         and is_participle(following.text)
     )
     return Clause(words, tuple(subject), place, passive, is_negative(words), core, bool(core))
+
+
+def _roles(words: Sequence[Word]) -> set[str]:
+    """Return the roles of words behind the first one, which has none."""
+    return {word.role for word in words if word.role and not words[0].role}
+
+
+def _is_adverb(word: Word) -> bool:
+    return word.text in WORDS["adverbs"] or word.text.endswith("ly")
 
 
 def _tail(words: Sequence[Word]) -> list[Word]:
