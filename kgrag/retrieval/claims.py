@@ -10,8 +10,9 @@ word may mean the same.
 import re
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
+from difflib import SequenceMatcher
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, combinations, product
 from types import MappingProxyType
 from typing import Literal, NamedTuple, get_args
 
@@ -24,6 +25,7 @@ from kgrag.retrieval.clauses import (
     Word,
     clauses_of,
     forms_of,
+    is_adverb,
     is_negative,
     may_name,
     sentences,
@@ -47,7 +49,8 @@ _CLASHES = {tuple(pair) for pair in GROUPS["clashes"]} | {(b, a) for a, b in GRO
 _NOTHING = frozenset[str]()
 _MEANING = PRONOUNS | WORDS["referring"] - {"that", "both", "then"}
 _ADJECTIVES = ("ish", "ese", "ian", "can", "nch")
-_DIGITS = 4
+_DIGITS = 4  # of numbers that are added: years, and less
+_SHARED = 0.4  # part of the words of two passages that are near-duplicates
 _ARTICLES = frozenset(("the", "a", "an"))
 _CLAIM = 2  # words from which a text without a name or a number claims something
 _PASSAGES = 256  # whose clauses are kept: each sentence of an answer is compared with the same ones
@@ -75,7 +78,6 @@ class _Text(NamedTuple):
     rows: tuple["_Row", ...]
     forms: frozenset[str]
     names: frozenset[str]
-    pairs: frozenset[tuple[str, str]]
 
 
 class _Row(NamedTuple):
@@ -119,10 +121,55 @@ def check(claim: str, parts: Sequence[Part]) -> Check:
     clauses = [clause for clause in clauses_of(words, whole=False) if _content(clause.words)]
     checks = [_check_clause(clause, texts) for clause in clauses]
     worst: Verdict = max((one.verdict for one in checks), key=_WORST.index, default="not checked")
-    if worst == "not supported" and any(word.text in WORDS["conditions"] for word in words):
-        worst = "not checked"
     spans = {place: span for one in reversed(checks) for place, span in one.spans.items()}
+    if len({*chain(*(one.spans.values() for one in checks))}) > 1 and {w.text for w in words} & WORDS["conditions"]:
+        worst = max(worst, "not checked", key=_WORST.index)  # "He pays if ..." is more than "he pays"
     return Check(worst, spans if worst == "supported" else {})
+
+
+def disagreements(parts: Sequence[Part], topic_text: str = "") -> list[tuple[str, str]]:
+    """Return sentences of two passages that say the same of the same, but for a name, a number, a day or a negation.
+
+    Args:
+        parts: the passages.
+        topic_text: a question with its answer; only sentences are returned that share half their words with it.
+    """
+    texts = [(part.text, _read(part.title, part.text)) for part in parts]
+    topic = forms_of(words_of_sentence(topic_text))
+    pairs = {
+        (one_text[slice(*one.span)].strip(), other_text[slice(*other.span)].strip()): None
+        for (one_text, first), (other_text, second) in combinations(texts, 2)
+        for one, other in product(first.clauses, second.clauses)
+        if len(one.forms & other.forms) > 1
+        and (not topic_text or 2 * len(one.forms & topic) >= len(one.forms))
+        and _differ(one, other, first.title | second.title)
+        and (one.core & other.core & first.names or _are_alike(first, second))
+    }
+    return list(pairs)
+
+
+def _differ(one: Clause, other: Clause, titles: Collection[str]) -> bool:
+    """Return whether two clauses are alike but for a negation, or a name, number or day that their titles lack."""
+    if any(word.text in _MEANING - {"there"} for clause in (one, other) for word in clause.subject):
+        return False  # each pronoun has its own meaning
+    ours, theirs = ([w for w in _content(clause.words) if not is_adverb(w)] for clause in (one, other))
+    matcher = SequenceMatcher(None, [word.form for word in ours], [word.form for word in theirs], autojunk=False)
+    changes = [change for change in matcher.get_opcodes() if change[0] != "equal"]
+    if one.negative != other.negative or len(changes) != 1:
+        return one.negative != other.negative and not changes
+    _, start, end, begin, stop = changes[0]
+    replaced = ours[start:end], theirs[begin:stop]
+    kinds, others = ({word.kind for word in words} for words in replaced)
+    titled = any(word.form in titles for words in replaced for word in words)
+    return len(ours) > end - start + 1 and not titled and kinds == others and "w" not in kinds
+
+
+def _are_alike(one: _Text, other: _Text) -> bool:
+    """Return whether two passages share many words, and their titles name no two things."""
+    names = one.names | other.names
+    own = (one.title - other.title, other.title - one.title)
+    apart = all(any(form in names or form.isdecimal() for form in forms) for forms in own)
+    return not apart and len(one.forms & other.forms) >= _SHARED * len(one.forms | other.forms)
 
 
 @lru_cache(maxsize=_PASSAGES)
@@ -147,24 +194,21 @@ def _read(title: str, text: str) -> _Text:
                 rows.append(_row(cells, header, names, (start, end)))
             continue
         header = []
-        first, near, objects = True, _NOTHING, _NOTHING
-        for clause in clauses_of(words, whole=True):
+        near, objects = _NOTHING, _NOTHING
+        for number, clause in enumerate(clauses_of(words, whole=True)):
             context = before | (topic or about) | near | objects
-            person = any(word.text in WORDS["persons"] for word in clause.subject)
-            core = clause.core if clause.named else (near if not person else None) or topic | about
-            if not clause.named and any(word.text in WORDS["speakers"] for word in clause.subject):
-                core = _NOTHING
+            own = {word.text for word in clause.subject}
+            antecedent = (near if not own & WORDS["persons"] else None) or topic | about
+            core = clause.core if clause.named else _NOTHING if own & WORDS["speakers"] else antecedent
             objects = clause.objects
             near = clause.core if clause.named else near
             if clause.is_whole and not line.endswith("?"):
                 clauses.append(replace(clause, core=core, context=context, span=(start, end)))
-            if first and clause.named:
+            if number == 0 and clause.named:
                 topic = frozenset(forms_of(clause.subject))
-            first = False
         before = frozenset(word.form for word in words if word.kind == "n")
-    pairs = frozenset((a.form, b.form) for a, b in pairwise(whole) if a.kind == b.kind == "n")
     in_rows = {form for row in rows for head, cell in row.cells for form in head | cell}
-    return _Text(about, tuple(clauses), tuple(rows), about | forms_of(whole) | in_rows, names, pairs)
+    return _Text(about, tuple(clauses), tuple(rows), about | forms_of(whole) | in_rows, names)
 
 
 def _cells(line: str) -> list[str]:
@@ -203,7 +247,8 @@ def _check_clause(claim: Clause, texts: Sequence[_Text]) -> Check:
                 return Check(outcome, {**_links(claim, clause, text, texts), place: clause.span})
             clash = clash or outcome == "not supported"
     vocabulary = {form for text in texts for form in text.forms}
-    vocabulary |= _derived(vocabulary)
+    numbers = {int(form) for form in vocabulary if form.isdecimal() and len(form) <= _DIGITS}
+    vocabulary |= {str(number) for one in numbers for other in numbers for number in (one + other, one - other)}
     absent = any(
         word.kind in "nd" and not _in(word.form, vocabulary) and not word.text.endswith(_ADJECTIVES)
         and not (word.kind == "d" and (word.text in NUMBERS or not vocabulary.isdisjoint(WORDS["fractions"])))
@@ -213,16 +258,10 @@ def _check_clause(claim: Clause, texts: Sequence[_Text]) -> Check:
     return Check("not supported" if clash or absent else "not checked")
 
 
-def _derived(forms: Iterable[str]) -> set[str]:
-    """Return the sums and differences of numbers: "two years later" than 2013 is 2015."""
-    numbers = {int(form) for form in forms if form.isdecimal() and len(form) <= _DIGITS}
-    return {str(number) for one in numbers for other in numbers for number in (one + other, one - other)}
-
-
 def _compare(claim: Clause, clause: Clause, text: _Text, texts: Sequence[_Text]) -> Verdict:
     """Return what a clause of a passage says of a clause of a claim."""
     main = claim.main.form if claim.main else ""
-    if main != (clause.main.form if clause.main else "") and not _OPPOSITES.get(main, _NOTHING) & clause.rest:
+    if main != (clause.main.form if clause.main else "") and not _OPPOSITES.get(main, _NOTHING) & clause.forms:
         return "not checked"
     links = _links(claim, clause, text, texts)
     pronouns = {word.role for word in clause.words[max(clause.verb, 0) :] if word.text in _MEANING}
@@ -241,7 +280,6 @@ def _compare(claim: Clause, clause: Clause, text: _Text, texts: Sequence[_Text])
             or ((word.role in pronouns or word.role == "of") and their and _in(word.form, clause.context))
             or (word.kind == "w" and (place < subject or word.role == "of") and _in(word.form, text.title))
             or (place < subject and links)
-            or (word.kind == "n" and _is_longer(claim.words[max(0, place - 1) : place + 2], clause, texts))
         ):
             misses.append(word)
     if not met:
@@ -257,8 +295,8 @@ def _compare(claim: Clause, clause: Clause, text: _Text, texts: Sequence[_Text])
     if False in fits or named or (claim.negative != clause.negative and agent):
         return "not supported"
     own, theirs = ({word.text for word in each.words if word.kind != "n"} for each in (claim, clause))
-    wanted = WORDS["exact"] | {word.text for word in claim.words if word.role and word.text in PRONOUNS}
-    unlike = (own - theirs) & wanted or (theirs - own) & WORDS["hedges"] or _is_narrower(claim, clause)
+    essentials = WORDS["exact"] | {word.text for word in claim.words if word.role and word.text in PRONOUNS}
+    unlike = "than" in own or (own - theirs) & essentials or (theirs - own) & WORDS["hedges"] or _is_narrower(claim, clause)
     unsure = unlike or not agent or claim.negative != clause.negative or None in fits
     return "not checked" if unsure else "supported"
 
@@ -270,30 +308,17 @@ def _is_narrower(claim: Clause, clause: Clause) -> bool:
     return any(claim.negative or role in roles for _, role in theirs - ours)
 
 
-def _is_longer(words: Sequence[Word], clause: Clause, texts: Sequence[_Text]) -> bool:
-    """Return whether a passage writes a name in full and a clause writes a part: "Ingrid Solberg", "Solberg"."""
-    pairs = {(one.form, two.form) for one, two in pairwise(words) if one.kind == two.kind == "n"}
-    in_full = {pair for text in texts for pair in text.pairs} if pairs else set()
-    near = clause.forms | clause.core
-    others = {form for pair in in_full - pairs if near.issuperset(pair) for form in pair}  # "Kellan Drift"
-    return any({*pair} & near - others for pair in pairs & in_full)
-
-
 def _fits(word: Word, same: Sequence[Word], *, turned: bool) -> bool | None:
     """Return whether a word has the same role, such as a time, place or unit; None if that is unclear."""
     if word.beside:
-        units = [w for w in same if not word.beside or not w.beside or any(_in(form, w.beside) for form in word.beside)]
-        if not units:
-            return None
-        same = units
+        same = [w for w in same if not w.beside or any(_in(form, w.beside) for form in word.beside)]
     roles = {w.role for w in same}
     if word.role in roles:
         return True
-    if all((word.role, role) in _CLASHES for role in roles):
+    if roles and all((word.role, role) in _CLASHES for role in roles):
         return False
-    if word.kind != "w" and not turned:
-        return None
-    return None if word.role in WORDS["strict"] or roles <= WORDS["strict"] else True
+    unsure = (word.kind != "w" and not turned) or word.role in WORDS["strict"] or roles <= WORDS["strict"]
+    return None if unsure else True
 
 
 def _clash(claim: Clause, clause: Clause, misses: Sequence[Word], text: _Text, agent: bool | None) -> Verdict:
@@ -302,29 +327,23 @@ def _clash(claim: Clause, clause: Clause, misses: Sequence[Word], text: _Text, a
     if min(claim.verb, clause.verb) < 0 or not rest or claim.negative != clause.negative:
         return "not checked"
     ours = forms_of(claim.words)
-    beside = {(w.form, form) for other in text.clauses for w in other.words for form in w.beside}
-    if any((word.form, form) in beside for word in misses for form in word.beside):
-        return "not checked"  # another clause has the number beside the same word
     if agent and all(_OPPOSITES.get(word.form, _NOTHING) & (clause.forms - ours) for word in misses):
         return "not supported"
-    if not any(word in rest for word in claim.words[max(claim.verb, 0) :]):
-        return "not checked"
-    if agent and len(rest) > 1 and all(word.kind in "nd" for word in misses):
+    titled = any(_in(word.form, text.title) for word in misses)
+    if agent and not titled and len(rest) > 1 and all(word.kind in "nd" for word in misses):
         kinds, roles = {word.kind for word in misses}, {word.role for word in misses}
         parts = [clause.subject if word in claim.subject else clause.words[len(clause.subject) :] for word in misses]
         others = (w for part in parts for w in part if w.kind in kinds and w.role in roles)
         if any(not _in(w.form, ours) for w in others):
             return "not supported"
     exchanged = all(word in claim.subject or word.form in clause.core for word in misses)
-    known = exchanged and any(_meets(claim.core, other.core) for other in text.clauses if other.named)
-    return "not supported" if agent is False and clause.named and known else "not checked"
+    exchanged = exchanged and (_meets(claim.core, clause.objects) or not _meets(claim.objects, clause.core))
+    elsewhere = exchanged and any(_meets(claim.core, other.core) for other in text.clauses if other.named)
+    return "not supported" if agent is False and clause.named and elsewhere else "not checked"
 
 
 def _same_agent(claim: Clause, clause: Clause, text: _Text, *, linked: bool) -> bool | None:
     """Return whether the agents of two clauses are the same; None if that is unclear."""
-    if claim.verb < 0:
-        first, other = (next((w.form for w in each.words if w.kind in "nwd"), "") for each in (claim, clause))
-        return True if first == other or first in clause.core else None
     if not claim.core:
         return True
     ours, theirs = claim.agent, clause.agent
@@ -336,10 +355,8 @@ def _same_agent(claim: Clause, clause: Clause, text: _Text, *, linked: bool) -> 
         if ours:
             return _meets(ours, theirs | {word.form for word in clause.words if word.role == "by"})
         return True if _meets(claim.core, clause.objects | clause.core) else None
-    elif clause.passive and not theirs:
-        return True if _meets(claim.core, clause.core) else None
     if _meets(ours, theirs) or (linked and not claim.passive):
-        whole = all(_in(form, theirs | text.title) for form in ours) or (clause.named and theirs <= ours)
+        whole = ours <= theirs | text.title or (clause.named and theirs <= ours)
         return True if whole or linked else None  # Kestrel Dawn, Kestrel Dusk
     vocabulary = clause.named or clause.agent != clause.core or bool(ours & {word.form for word in clause.words})
     return False if vocabulary and theirs else None
@@ -394,11 +411,10 @@ def _check_quotation(claim: str, quoted: re.Match[str], parts: Sequence[Part], t
             if target not in _plain(part.text[start : spans[min(number + 1, len(spans) - 1)][1]]):
                 continue
             around = forms_of(words_of_sentence(part.text[start:end], text.names)) | text.title
-            outside = _content(words_of_sentence(claim.replace(quoted[0], " "), text.names))
-            lacking = [word for word in outside if not _in(word.form, around)]
+            outside = words_of_sentence(claim.replace(quoted[0], " "), text.names)
+            lacking = [word for word in _content(outside) if not _in(word.form, around)]
             if not lacking:
-                unsaid = is_negative(words_of_sentence(claim.replace(quoted[0], " ")))
-                return Check("not checked") if unsaid else Check("supported", {place: (start, end)})
+                return Check("not checked") if is_negative(outside) else Check("supported", {place: (start, end)})
             other = any(word.kind in "nd" and not _in(word.form, text.forms) for word in lacking)
             return Check("not supported" if other else "not checked")
     return Check("not supported")

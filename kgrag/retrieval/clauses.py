@@ -19,21 +19,13 @@ _ROW = re.compile(r"^\s*\||\t|^[^,\n]*(?:,[^\s,][^,\n]*){2,}$")
 _ITEM = re.compile(r"\d{1,2}\.")
 _TOKEN = re.compile(r"\d+(?:[.,:]\d+)*(?![^\W_])|[^\W_]+(?:['’-][^\W_]+)*|[,;:()–—]")
 _THOUSANDS = re.compile(r"(?<=\d)[,.](?=\d{3}\b)")  # 1,340 and 1.340
-_UNITS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
-)
-NUMBERS = {word: str(number) for number, word in enumerate(f"{_UNITS} eighteen nineteen".split())} | {
-    word: str(10 * number)
-    for number, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety hundred".split(), 2)
-}
-NUMBERS |= {"once": "1", "twice": "2"}
-_TENS, _ONES = (
-    [(word, int(n)) for word, n in NUMBERS.items() if low <= int(n) < high] for low, high in ((20, 100), (1, 10))
-)
-NUMBERS |= {f"{ten}-{one}": str(tens + ones) for ten, tens in _TENS for one, ones in _ONES}
 _FILE = tomllib.loads(files("kgrag.retrieval").joinpath("english.toml").read_text(encoding="utf-8"))
 WORDS = {name: frozenset(text.split()) for name, text in _FILE["words"].items()}
 GROUPS = {name: [group.split() for group in text.split("|")] for name, text in _FILE["groups"].items()}
+_UNITS, _TENS = GROUPS["numbers"]
+NUMBERS = {word: str(number) for number, word in enumerate(_UNITS)} | {"hundred": "100", "once": "1", "twice": "2"}
+for _tens, _word in enumerate(_TENS, 2):
+    NUMBERS |= {_word: f"{_tens}0"} | {f"{_word}-{one}": f"{_tens}{NUMBERS[one]}" for one in _UNITS[1:10]}
 _IRREGULAR = {form: forms[0] for forms in GROUPS["irregular"] for form in forms}
 _PAST = {form for forms in GROUPS["irregular"] for form in forms[1:] or forms}
 _SAME = {word: words[0] for words in GROUPS["same"] for word in words}
@@ -111,22 +103,17 @@ class Clause:
         return frozenset(word.form for word in self.words if word.role == "by" and word.kind in "nw")
 
     @cached_property
-    def rest(self) -> set[str]:
-        """Return the forms of its words from the verb on; of all where no verb is known."""
-        return forms_of(self.words[max(self.verb, 0) :] if self.verb >= 0 else self.words)
-
-    @cached_property
     def is_whole(self) -> bool:
         """Return whether no second verb stands in it: such a clause is two that were not told apart."""
         following = self.words[max(self.verb, 0) :]
         first = next((place for place, word in enumerate(following) if word.kind in "nwd"), len(following))
-        return self.verb < 0 or not any(word.text in _AUXILIARIES for word in following[first:])
+        return self.verb < 0 or not any(word.kind == "f" and word.text in _AUXILIARIES for word in following[first:])
 
     @cached_property
     def main(self) -> Word | None:
         """Return the verb, or behind "is" and "has" the first word that says something."""
         following = (word for word in self.words[max(self.verb, 0) :] if word.kind == "w")
-        return next((word for word in following if not _is_adverb(word)), None)
+        return next((word for word in following if not is_adverb(word)), None)
 
     @cached_property
     def objects(self) -> frozenset[str]:
@@ -150,7 +137,7 @@ def words_of_sentence(text: str, names: Container[str] = ()) -> list[Word]:
             or (following[:1].isupper() and small not in ENGLISH.stop_words)
         )
         role = "of" if word[-2:].lower() in ("'s", "’s") else ""
-        form = _SAME_STEMS.get(stem, stem)
+        form = small if small.endswith(("er", "or", "ee")) else _SAME_STEMS.get(stem, stem)  # insurer, insured
         if word in _MARKS:
             words.append(Word("p", word, word))
         elif number:
@@ -272,16 +259,15 @@ def _pieces(words: Sequence[Word]) -> Iterator[tuple[str, list[Word]]]:
 def clauses_of(words: Sequence[Word], *, whole: bool) -> list[Clause]:
     """Return the clauses of a sentence; `whole`: an apposition stays in its clause, too."""
     clauses, pending, main = list[Clause](), list[Word](), 0
-    pieces = list(_pieces(words))
-    for number, (joint, piece) in enumerate(pieces):
+    for joint, piece in _pieces(words):
+        if joint == "but" and piece[0].text != "not" and _verb_place(piece, joint) < 0:
+            continue  # "all but one"
         place = _verb_place(piece, joint)
         last = clauses[main] if clauses else None
         if joint in _RELATIVE and (pending or last) and place >= 0:
             noun = _tail(pending or (clauses[-1].words if clauses else ()))
             before = piece[:place]
-            if joint == "whose":
-                clauses.append(_clause([*(w._replace(role="of") for w in noun), *before], piece[place:]))
-            elif joint == "where" or forms_of(before):
+            if joint == "where" or forms_of(before):
                 clauses.append(_clause(before, [*piece[place:], *(w._replace(role="") for w in noun)]))
             else:
                 clauses.append(_clause([w._replace(role="") for w in noun], piece[place:]))
@@ -292,24 +278,20 @@ def clauses_of(words: Sequence[Word], *, whole: bool) -> list[Clause]:
                 clauses.append(_clause([w._replace(role="") for w in noun], piece, verb=False))
                 if not whole:
                     continue
-            if last and not pending and joint == "and" and _roles(piece) & _roles(last.words[last.verb + 1 :]):
-                clauses.append(_clause(last.subject, [last.words[last.verb], *piece]))  # "A to Ana and B to Bo"
-                main = len(clauses) - 1
-            elif last and not pending:
-                clauses[main : main + 1] = _merged(last, piece)
+            if last and not pending:
+                roles = {word.role for word in last.words[last.verb + 1 :]} & {word.role for word in piece} - {""}
+                if joint == "and" and roles and not piece[0].role:  # "A to Ana and B to Bo"
+                    clauses.append(_clause(last.subject, [last.words[last.verb], *piece]))
+                    main = len(clauses) - 1
+                else:
+                    clauses[main : main + 1] = _merged(last, piece)
             else:
                 pending += piece
             continue
         before = piece[:place]
-        more = any(_verb_place(other, sign) >= 0 for sign, other in pieces[number + 1 :])
-        if whole and not clauses and not pending and place == 0 and more and piece[0].text not in _AUXILIARIES:
-            continue  # "Designed by her, it ..."
         if not forms_of(before) and not any(w.text in PRONOUNS for w in before) and not pending and last:
             source = last if joint == "," or joint in _MARKS else clauses[-1]
             clause = _clause(source.subject, [*before, *piece[place:]])
-            by = is_participle(piece[place].text) and any(word.text == "by" for word in piece)
-            if by and (joint == "," or source.passive):
-                clause = replace(clause, passive=True)
         else:
             clause = _clause([*pending, *before], piece[place:])
         clauses.append(clause)
@@ -335,10 +317,10 @@ def _merged(clause: Clause, piece: Sequence[Word]) -> list[Clause]:
 def _clause(subject: Sequence[Word], rest: Sequence[Word], *, verb: bool = True) -> Clause:
     words = (*subject, *rest)
     place = len(subject) if verb else -1
-    nouns = [word for word in subject if not _is_adverb(word)]
+    nouns = [word for word in subject if not is_adverb(word)]
     joining = subject[0].text if subject and subject[0].text in WORDS["joining"] else ""
     core = frozenset(word.form for word in nouns if word.role in ("", joining) and word.kind in "nw")
-    following = next((word for word in rest if word.kind == "w" and not _is_adverb(word)), None)
+    following = next((word for word in rest if word.kind == "w" and not is_adverb(word)), None)
     passive = (
         verb
         and any(word.text in WORDS["be"] for word in rest[:4])
@@ -348,12 +330,8 @@ def _clause(subject: Sequence[Word], rest: Sequence[Word], *, verb: bool = True)
     return Clause(words, tuple(subject), place, passive, is_negative(words), core, bool(core))
 
 
-def _roles(words: Sequence[Word]) -> set[str]:
-    """Return the roles of words behind the first one, which has none."""
-    return {word.role for word in words if word.role and not words[0].role}
-
-
-def _is_adverb(word: Word) -> bool:
+def is_adverb(word: Word) -> bool:
+    """Return whether a word says how or when: "slowly", "now"."""
     return word.text in WORDS["adverbs"] or word.text.endswith("ly")
 
 

@@ -133,7 +133,7 @@ def test_a_passage_without_its_text_ends_no_trail() -> None:
 def test_the_trail_is_that_of_the_best_hit_that_answers() -> None:
     larvik = Passage("p3", "d3", "Larvik", "Larvik is a town. It has a harbour.")
     far = Hit(larvik, 0.9, (*HIT.why[:2], Step("mentions", "Entity", "Colin Archer"), Step("in", "Passage", "Larvik")))
-    question = "From where did the parents of the builder of the ship come?"
+    question = "From where did the parents of the builder of the Fram come?"
     assert [hop.passage for hop in told_trail([Hit(FRAM, 1.0), far, HIT], question)] == ["p1", "p2"]
     assert told_trail([Hit(FRAM, 1.0), HIT], "Which bridges, tunnels and canals did engineers of Spain build?") == []
     assert told_trail([Hit(FRAM, 1.0)], question) == []
