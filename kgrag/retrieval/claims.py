@@ -97,8 +97,8 @@ def claims_nothing(claim: str) -> bool:
 def has_content(text: str) -> bool:
     """Return whether a text says anything but where to look: "Passage 2 gives details" does not."""
     words = words_of_sentence(_POINTERS.sub("", CITATION.sub("", text)))
-    telling = [word for word in _content(words) if word.text not in WORDS["pointing"]]
-    return bool(telling) or any(word.text in _BARE for word in words)
+    telling = any(word.text not in WORDS["pointing"] for word in _content(words))
+    return telling or any(word.text in _BARE for word in words)
 
 
 def check(claim: str, parts: Sequence[Part]) -> Check:
@@ -225,9 +225,7 @@ def _cells(line: str) -> list[str]:
 def _row(cells: Sequence[str], header: Sequence[str], names: Container[str], span: tuple[int, int]) -> _Row:
     columns = list[tuple[frozenset[str], frozenset[str]]]()
     for place, cell in enumerate(cells):
-        name, sign, value = cell.partition(": ")
-        if not sign:
-            name, value = (header[place] if place < len(header) else ""), cell
+        name, _, value = cell.partition(": ") if ": " in cell else ("".join(header[place : place + 1]), "", cell)
         heads = frozenset(stems(word.lower() for word in re.findall(r"[^\W_]+", name)))
         columns.append((heads, frozenset(word.form for word in words_of_sentence(value, names) if word.kind != "p")))
     return _Row(tuple(columns), span)
@@ -239,13 +237,12 @@ def _content(words: Iterable[Word]) -> list[Word]:
 
 def _check_clause(claim: Clause, texts: Sequence[_Text]) -> Check:
     """Return whether a clause of a passage, or a row of a table, says what a clause of a claim says."""
-    clash = False
+    outcomes = set[Verdict]()
     for place, text in enumerate(texts):
         for clause in text.clauses:
-            outcome = _compare(claim, clause, text, texts)
+            outcomes.add(outcome := _compare(claim, clause, text, texts))
             if outcome == "supported":
                 return Check(outcome, {**_links(claim, clause, text, texts), place: clause.span})
-            clash = clash or outcome == "not supported"
     vocabulary = {form for text in texts for form in text.forms}
     numbers = {int(form) for form in vocabulary if form.isdecimal() and len(form) <= _DIGITS}
     vocabulary |= {str(number) for one in numbers for other in numbers for number in (one + other, one - other)}
@@ -255,7 +252,7 @@ def _check_clause(claim: Clause, texts: Sequence[_Text]) -> Check:
         and len(word.text) > 1 and not (word.kind == "n" and re.search(r"\d", word.text))
         for word in _content(claim.words)
     )  # fmt: skip
-    return Check("not supported" if clash or absent else "not checked")
+    return Check("not supported" if absent or "not supported" in outcomes else "not checked")
 
 
 def _compare(claim: Clause, clause: Clause, text: _Text, texts: Sequence[_Text]) -> Verdict:
@@ -265,7 +262,7 @@ def _compare(claim: Clause, clause: Clause, text: _Text, texts: Sequence[_Text])
         return "not checked"
     links = _links(claim, clause, text, texts)
     pronouns = {word.role for word in clause.words[max(clause.verb, 0) :] if word.text in _MEANING}
-    their = pronouns or any(word.text in _MEANING for word in clause.subject)
+    their = any(word.text in WORDS["referring"] for word in clause.words)
     misses, fits, met = list[Word](), list[bool | None](), 0
     subject = len(claim.subject)
     for place, word in enumerate(claim.words):
@@ -277,7 +274,7 @@ def _compare(claim: Clause, clause: Clause, text: _Text, texts: Sequence[_Text])
             met += place >= subject
         elif word.kind == "d" or not (
             (place < subject and _in(word.form, clause.core))
-            or ((word.role in pronouns or word.role == "of") and their and _in(word.form, clause.context))
+            or ((word.role in pronouns or (word.role == "of" and their)) and _in(word.form, clause.context))
             or (word.kind == "w" and (place < subject or word.role == "of") and _in(word.form, text.title))
             or (place < subject and links)
         ):
@@ -286,7 +283,7 @@ def _compare(claim: Clause, clause: Clause, text: _Text, texts: Sequence[_Text])
         return "not checked"
     agent = _same_agent(claim, clause, text, linked=bool(links))
     articles = {any(word.text in _ARTICLES for word in each.subject) for each in (claim, clause)}
-    if agent is False and len(articles) > 1:
+    if agent is False and (len(articles) > 1 or (claim.main and claim.main.text in WORDS["mutual"])):
         agent = None  # "the Author" may be named elsewhere
     if misses:
         return _clash(claim, clause, misses, text, agent)
@@ -296,7 +293,9 @@ def _compare(claim: Clause, clause: Clause, text: _Text, texts: Sequence[_Text])
         return "not supported"
     own, theirs = ({word.text for word in each.words if word.kind != "n"} for each in (claim, clause))
     essentials = WORDS["exact"] | {word.text for word in claim.words if word.role and word.text in PRONOUNS}
-    unlike = "than" in own or (own - theirs) & essentials or (theirs - own) & WORDS["hedges"] or _is_narrower(claim, clause)
+    unlike = (
+        "than" in own or (own - theirs) & essentials or (theirs - own) & WORDS["hedges"] or _is_narrower(claim, clause)
+    )
     unsure = unlike or not agent or claim.negative != clause.negative or None in fits
     return "not checked" if unsure else "supported"
 
@@ -327,10 +326,11 @@ def _clash(claim: Clause, clause: Clause, misses: Sequence[Word], text: _Text, a
     if min(claim.verb, clause.verb) < 0 or not rest or claim.negative != clause.negative:
         return "not checked"
     ours = forms_of(claim.words)
+    if any(word.role == "of" and _in(word.form, text.title) for word in misses):
+        return "not checked"
     if agent and all(_OPPOSITES.get(word.form, _NOTHING) & (clause.forms - ours) for word in misses):
         return "not supported"
-    titled = any(_in(word.form, text.title) for word in misses)
-    if agent and not titled and len(rest) > 1 and all(word.kind in "nd" for word in misses):
+    if agent and len(rest) > 1 and all(word.kind in "nd" for word in misses):
         kinds, roles = {word.kind for word in misses}, {word.role for word in misses}
         parts = [clause.subject if word in claim.subject else clause.words[len(clause.subject) :] for word in misses]
         others = (w for part in parts for w in part if w.kind in kinds and w.role in roles)
@@ -344,20 +344,19 @@ def _clash(claim: Clause, clause: Clause, misses: Sequence[Word], text: _Text, a
 
 def _same_agent(claim: Clause, clause: Clause, text: _Text, *, linked: bool) -> bool | None:
     """Return whether the agents of two clauses are the same; None if that is unclear."""
+    if claim.verb < 0:
+        phrase, whole = (" ".join(["", *(w.form for w in _content(each.words)), ""]) for each in (claim, clause))
+        return phrase in whole or None
     if not claim.core:
         return True
-    ours, theirs = claim.agent, clause.agent
-    if claim.passive == clause.passive and claim.passive:
-        if ours and theirs and not _meets(ours, theirs):
-            return False
-        ours, theirs = claim.core, clause.core
-    elif claim.passive:
+    ours, theirs = (claim.core, clause.core) if claim.passive and clause.passive else (claim.agent, clause.agent)
+    if claim.passive and not clause.passive:
         if ours:
             return _meets(ours, theirs | {word.form for word in clause.words if word.role == "by"})
         return True if _meets(claim.core, clause.objects | clause.core) else None
     if _meets(ours, theirs) or (linked and not claim.passive):
-        whole = ours <= theirs | text.title or (clause.named and theirs <= ours)
-        return True if whole or linked else None  # Kestrel Dawn, Kestrel Dusk
+        same = ours <= theirs | text.title or (clause.named and theirs <= ours)
+        return True if same or linked else None  # Kestrel Dawn, Kestrel Dusk
     vocabulary = clause.named or clause.agent != clause.core or bool(ours & {word.form for word in clause.words})
     return False if vocabulary and theirs else None
 
@@ -382,8 +381,8 @@ def _named_rows(words: Sequence[Word], text: _Text) -> list[_Row]:
     """Return the rows whose first cell a claim names; none for a comparison. "Rondo Sport" names no row "Rondo"."""
     ours = {word.form for word in _content(words)}
     rows = [row for row in text.rows if row.cells and row.cells[0][1] and row.cells[0][1] <= ours]
-    longer = [row for row in rows if not any(row.cells[0][1] < other.cells[0][1] for other in rows)]
-    return [] if any(word.text == "than" for word in words) else longer
+    compared = any(word.text == "than" for word in words)
+    return [] if compared else [row for row in rows if not any(row.cells[0][1] < other.cells[0][1] for other in rows)]
 
 
 def _compare_row(words: Sequence[Word], row: _Row, text: _Text) -> Verdict:
@@ -414,7 +413,9 @@ def _check_quotation(claim: str, quoted: re.Match[str], parts: Sequence[Part], t
             outside = words_of_sentence(claim.replace(quoted[0], " "), text.names)
             lacking = [word for word in _content(outside) if not _in(word.form, around)]
             if not lacking:
-                return Check("not checked") if is_negative(outside) else Check("supported", {place: (start, end)})
+                exact = {word.text for word in outside} & WORDS["exact"] - {*part.text[start:end].lower().split()}
+                unsure = exact or is_negative(outside)
+                return Check("not checked") if unsure else Check("supported", {place: (start, end)})
             other = any(word.kind in "nd" and not _in(word.form, text.forms) for word in lacking)
             return Check("not supported" if other else "not checked")
     return Check("not supported")

@@ -280,8 +280,9 @@ def clauses_of(words: Sequence[Word], *, whole: bool) -> list[Clause]:
                     continue
             if last and not pending:
                 roles = {word.role for word in last.words[last.verb + 1 :]} & {word.role for word in piece} - {""}
-                if joint == "and" and roles and not piece[0].role:  # "A to Ana and B to Bo"
-                    clauses.append(_clause(last.subject, [last.words[last.verb], *piece]))
+                if joint in ("and", ",") and roles and not piece[0].role:  # "A to Ana and B to Bo"
+                    subject = last.subject if last.objects else ()  # "one at two, the other at three"
+                    clauses.append(_clause(subject, [last.words[last.verb], *piece]))
                     main = len(clauses) - 1
                 else:
                     clauses[main : main + 1] = _merged(last, piece)

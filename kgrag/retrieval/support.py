@@ -99,8 +99,9 @@ def doubts_of(text: str, items: Sequence[Item], question: str, *, short: bool) -
 def verdict(sentence: str, items: Sequence[Item]) -> Verdict:
     """Return whether what a sentence cites supports each part of it that claims something."""
     outcomes = [
-        checked(claim, [part for item in _cited(items, numbers) for part in _parts(item)]).verdict
+        checked(claim, [part for item in cited or items for part in _parts(item)]).verdict
         for claim, numbers in claims_of(sentence)
+        for cited in [[items[number - 1] for number in numbers if 1 <= number <= len(items)]]
         if not claims_nothing(claim)
     ]
     return max(outcomes, key=get_args(Verdict).index, default="supported")
@@ -121,11 +122,6 @@ def claims_of(sentence: str) -> Iterator[tuple[str, list[int]]]:
         numbers.append(number)
         begin = end
     yield f"{claim}{sentence[begin:]}" if not claims_nothing(sentence[begin:]) else claim, numbers
-
-
-def _cited(items: Sequence[Item], numbers: Sequence[int]) -> Sequence[Item]:
-    cited = [items[number - 1] for number in numbers if 1 <= number <= len(items)]
-    return cited or items
 
 
 def _worths(claim: str, text: str, title: str) -> Iterator[tuple[float, int, int]]:
