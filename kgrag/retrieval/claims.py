@@ -257,8 +257,8 @@ def _check_clause(claim: Clause, texts: Sequence[_Text]) -> Check:
 
 def _compare(claim: Clause, clause: Clause, text: _Text, texts: Sequence[_Text]) -> Verdict:
     """Return what a clause of a passage says of a clause of a claim."""
-    main = claim.main.form if claim.main else ""
-    if main != (clause.main.form if clause.main else "") and not _OPPOSITES.get(main, _NOTHING) & clause.forms:
+    main, verb = (each.main.form if each.main else "" for each in (claim, clause))
+    if claim.verb >= 0 and main != verb and not _OPPOSITES.get(main, _NOTHING) & clause.forms:
         return "not checked"
     links = _links(claim, clause, text, texts)
     pronouns = {word.role for word in clause.words[max(clause.verb, 0) :] if word.text in _MEANING}
@@ -346,7 +346,7 @@ def _same_agent(claim: Clause, clause: Clause, text: _Text, *, linked: bool) -> 
     """Return whether the agents of two clauses are the same; None if that is unclear."""
     if claim.verb < 0:
         phrase, whole = (" ".join(["", *(w.form for w in _content(each.words)), ""]) for each in (claim, clause))
-        return phrase in whole or None
+        return (phrase in whole and claim.negative == clause.negative) or None
     if not claim.core:
         return True
     ours, theirs = (claim.core, clause.core) if claim.passive and clause.passive else (claim.agent, clause.agent)
