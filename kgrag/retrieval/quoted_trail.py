@@ -21,7 +21,7 @@ from kgrag.values.results import Hit, Passage
 _WORD = re.compile(r"\w+(?:['’.]\w+)*")
 _EXPLAINED = 5
 """Hits whose ways are looked at: an answer is read from so many."""
-_COVERED = 4 / 5
+_COVERED = 2 / 3
 """Part of the question's words that the sentences of a trail have together; with less it explains nothing."""
 _TITLED = 2
 """Ranks that a way counts for whose last passage is about what the one before names, not only mentions it."""
@@ -69,7 +69,7 @@ def told_trail(hits: Sequence[Hit], sought: str, context: Sequence[Hit] = ()) ->
 
     Returns:
         Hops between passages of the ranking, none of them twice; empty where no way leads over two passages, and where
-        the sentences of each way have less than four fifths of the words of what is sought, or its first passage bears
+        the sentences of each way have less than two thirds of the words of what is sought, or its first passage bears
         all of them in its title.
     """
     passages, stems = by_title([*hits, *context]), stems_in(sought)

@@ -124,7 +124,7 @@ def test_a_way_in_a_circle_is_no_trail() -> None:
 def test_the_trail_is_that_of_the_best_hit_that_answers() -> None:
     larvik = Passage("p3", "d3", "Larvik", "Larvik is a town. It has a harbour.")
     far = Hit(larvik, 0.9, (*HIT.why[:2], Step("mentions", "Entity", "Colin Archer"), Step("in", "Passage", "Larvik")))
-    question = "From where did the parents of the builder of the Fram come?"
+    question = "From where did the parents of the builder of the ship come?"
     assert [hop.passage for hop in told_trail([Hit(FRAM, 1.0), far, HIT], question)] == ["p1", "p2"]
     assert told_trail([Hit(FRAM, 1.0), HIT], "Which bridges, tunnels and canals did engineers of Spain build?") == []
     assert told_trail([Hit(FRAM, 1.0)], question) == []
