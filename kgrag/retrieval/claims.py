@@ -1,10 +1,9 @@
 """Whether passages say what a claim says: supported, not supported, or not checked where no rule can tell.
 
-A claim is read clause by clause. A clause is supported when one clause of a passage has all its words, names and
-numbers, with the same negation, the same one who does it and no other place in time ("until" for "from"). A pronoun
-means the topic of its passage. A clause is not supported when no passage has one of its names or numbers, or when a
-clause with the same words has another name, number or subject, or the opposite. Otherwise it is not checked: another
-word may mean the same.
+A claim is read clause by clause. A clause is supported when one clause of a passage has its verb, words, names and
+numbers, with the same negation, the same one who does it and each name in the same role. A pronoun means the topic of
+its passage. A clause is not supported when no passage has one of its names or numbers, or when a clause with the same
+verb has another name, number or subject, or the opposite. Otherwise it is not checked: another word may mean the same.
 """
 
 import re
