@@ -18,6 +18,7 @@ from kgrag.models.chat import no_model
 from kgrag.models.prompted import LONGER, Listener, PromptedModel
 from kgrag.retrieval.base import Layer, Query, Retriever, make_retriever
 from kgrag.retrieval.bridges import with_bridges
+from kgrag.retrieval.claims import disagreements
 from kgrag.retrieval.context import Searchable, SearchContext, unknown_keys
 from kgrag.retrieval.expression import Expression
 from kgrag.retrieval.held import held_facts
@@ -32,6 +33,7 @@ __all__ = ["DEPTH", "Episode", "Outcome", "QuestionContext", "StepQuery", "Strat
 
 DEPTH = 15
 """How many passages a system ranks by default."""
+_COMPARED = 5  # passages that are read for what they disagree on
 _PROMPT, _PASSAGE = 500, 200
 """Tokens of a prompt, and of a passage."""
 _CUT = f"The answer is not whole: the model reached its limit, or repeated itself. {LONGER}"
@@ -278,6 +280,8 @@ class Strategy(ABC):
             rests_on = [c.passage.id for c in reply.citations] or [hit.passage.id for hit in hits]
             for context in self.retriever.contexts:
                 notes += held_facts(context.reader, rests_on, (request.text, reply.text), as_of)
+            pairs = disagreements([hit.passage for hit in hits[:_COMPARED]], f"{request.text} {reply.text}")
+            notes += tuple(f"These passages disagree: “{one}” “{other}”" for one, other in pairs)
         return Answer(
             question=request.text,
             text=reply.text,

@@ -1,17 +1,17 @@
 """Whether passages say what a claim says: supported, not supported, or not checked where no rule can tell.
 
-A claim is read clause by clause. A clause is supported when one clause of a passage has all its words, names and
-numbers, with the same negation, the same one who does it and no other place in time ("until" for "from"). A pronoun
-means the topic of its passage. A clause is not supported when no passage has one of its names or numbers, or when a
-clause with the same words has another name, number or subject, or the opposite. Otherwise it is not checked: another
-word may mean the same.
+A claim is read clause by clause. A clause is supported when one clause of a passage has its verb, words, names and
+numbers, with the same negation, the same one who does it and each name in the same role. A pronoun means the topic of
+its passage. A clause is not supported when no passage has one of its names or numbers, or when a clause with the same
+verb has another name, number or subject, or the opposite. Otherwise it is not checked: another word may mean the same.
 """
 
 import re
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
+from difflib import SequenceMatcher
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, combinations, product
 from types import MappingProxyType
 from typing import Literal, NamedTuple, get_args
 
@@ -24,6 +24,7 @@ from kgrag.retrieval.clauses import (
     Word,
     clauses_of,
     forms_of,
+    is_adverb,
     is_negative,
     may_name,
     sentences,
@@ -47,6 +48,9 @@ _CLASHES = {tuple(pair) for pair in GROUPS["clashes"]} | {(b, a) for a, b in GRO
 _NOTHING = frozenset[str]()
 _MEANING = PRONOUNS | WORDS["referring"] - {"that", "both", "then"}
 _ADJECTIVES = ("ish", "ese", "ian", "can", "nch")
+_DIGITS = 4  # of numbers that are added: years, and less
+_SHARED = 0.4  # part of the words of two passages that are near-duplicates
+_ARTICLES = frozenset(("the", "a", "an"))
 _CLAIM = 2  # words from which a text without a name or a number claims something
 _PASSAGES = 256  # whose clauses are kept: each sentence of an answer is compared with the same ones
 _ALIKE = 4  # letters that two words of one root begin with: design, designer
@@ -73,7 +77,6 @@ class _Text(NamedTuple):
     rows: tuple["_Row", ...]
     forms: frozenset[str]
     names: frozenset[str]
-    pairs: frozenset[tuple[str, str]]
 
 
 class _Row(NamedTuple):
@@ -93,8 +96,8 @@ def claims_nothing(claim: str) -> bool:
 def has_content(text: str) -> bool:
     """Return whether a text says anything but where to look: "Passage 2 gives details" does not."""
     words = words_of_sentence(_POINTERS.sub("", CITATION.sub("", text)))
-    telling = [word for word in _content(words) if word.text not in WORDS["pointing"]]
-    return bool(telling) or any(word.text in _BARE for word in words)
+    telling = any(word.text not in WORDS["pointing"] for word in _content(words))
+    return telling or any(word.text in _BARE for word in words)
 
 
 def check(claim: str, parts: Sequence[Part]) -> Check:
@@ -106,21 +109,66 @@ def check(claim: str, parts: Sequence[Part]) -> Check:
     """
     texts = [_read(part.title, part.text) for part in parts]
     claim = _ACCORDING.sub("", CITATION.sub("", claim).strip())
-    if quoted := _QUOTED.search(claim):
+    if (quoted := _QUOTED.search(claim)) and not quoted[1].istitle():
         return _check_quotation(claim, quoted, parts, texts)
     words = words_of_sentence(claim, {name for text in texts for name in text.names})
     for place, text in enumerate(texts):
         outcomes = {_compare_row(words, row, text): row.span for row in _named_rows(words, text)}
-        for outcome in (_WORST[0], _WORST[-1]):
-            if outcome in outcomes:
-                return Check(outcome, {place: outcomes[outcome]} if outcome == _WORST[0] else {})
+        if (outcomes.keys() == {"not supported"} and len(texts) == 1) or "supported" in outcomes:
+            best = min(outcomes, key=_WORST.index)
+            return Check(best, {place: outcomes[best]} if best == "supported" else {})
     clauses = [clause for clause in clauses_of(words, whole=False) if _content(clause.words)]
     checks = [_check_clause(clause, texts) for clause in clauses]
     worst: Verdict = max((one.verdict for one in checks), key=_WORST.index, default="not checked")
-    if worst == "not supported" and any(word.text in WORDS["conditions"] for word in words):
-        worst = "not checked"
     spans = {place: span for one in reversed(checks) for place, span in one.spans.items()}
+    if len({*chain(*(one.spans.values() for one in checks))}) > 1 and {w.text for w in words} & WORDS["conditions"]:
+        worst = max(worst, "not checked", key=_WORST.index)  # "He pays if ..." is more than "he pays"
     return Check(worst, spans if worst == "supported" else {})
+
+
+def disagreements(parts: Sequence[Part], topic_text: str = "") -> list[tuple[str, str]]:
+    """Return sentences of two passages that say the same of the same, but for a name, a number, a day or a negation.
+
+    Args:
+        parts: the passages.
+        topic_text: a question with its answer; only sentences are returned that share half their words with it.
+    """
+    texts = [(part.text, _read(part.title, part.text)) for part in parts]
+    topic = forms_of(words_of_sentence(topic_text))
+    pairs = {
+        (one_text[slice(*one.span)].strip(), other_text[slice(*other.span)].strip()): None
+        for (one_text, first), (other_text, second) in combinations(texts, 2)
+        for one, other in product(first.clauses, second.clauses)
+        if len(one.forms & other.forms) > 1
+        and (not topic_text or 2 * len(one.forms & topic) >= len(one.forms))
+        and _differ(one, other, first.title | second.title)
+        and (one.core & other.core & first.names or _are_alike(first, second))
+    }
+    return list(pairs)
+
+
+def _differ(one: Clause, other: Clause, titles: Collection[str]) -> bool:
+    """Return whether two clauses are alike but for a negation, or a name, number or day that their titles lack."""
+    if any(word.text in _MEANING - {"there"} for clause in (one, other) for word in clause.subject):
+        return False  # each pronoun has its own meaning
+    ours, theirs = ([w for w in _content(clause.words) if not is_adverb(w)] for clause in (one, other))
+    matcher = SequenceMatcher(None, [word.form for word in ours], [word.form for word in theirs], autojunk=False)
+    changes = [change for change in matcher.get_opcodes() if change[0] != "equal"]
+    if one.negative != other.negative or len(changes) != 1:
+        return one.negative != other.negative and not changes
+    _, start, end, begin, stop = changes[0]
+    replaced = ours[start:end], theirs[begin:stop]
+    kinds, others = ({word.kind for word in words} for words in replaced)
+    titled = any(word.form in titles for words in replaced for word in words)
+    return len(ours) > end - start + 1 and not titled and kinds == others and "w" not in kinds
+
+
+def _are_alike(one: _Text, other: _Text) -> bool:
+    """Return whether two passages share many words, and their titles name no two things."""
+    names = one.names | other.names
+    own = (one.title - other.title, other.title - one.title)
+    apart = all(any(form in names or form.isdecimal() for form in forms) for forms in own)
+    return not apart and len(one.forms & other.forms) >= _SHARED * len(one.forms | other.forms)
 
 
 @lru_cache(maxsize=_PASSAGES)
@@ -145,21 +193,21 @@ def _read(title: str, text: str) -> _Text:
                 rows.append(_row(cells, header, names, (start, end)))
             continue
         header = []
-        first, near, objects = True, _NOTHING, _NOTHING
-        for clause in clauses_of(words, whole=True):
-            context = before | topic | about | near | objects
-            person = any(word.text in WORDS["persons"] for word in clause.subject)
-            core = clause.core if clause.named else (near if not person else None) or topic | about
+        near, objects = _NOTHING, _NOTHING
+        for number, clause in enumerate(clauses_of(words, whole=True)):
+            context = before | (topic or about) | near | objects
+            own = {word.text for word in clause.subject}
+            antecedent = (near if not own & WORDS["persons"] else None) or topic | about
+            core = clause.core if clause.named else _NOTHING if own & WORDS["speakers"] else antecedent
             objects = clause.objects
             near = clause.core if clause.named else near
-            clauses.append(replace(clause, core=core, context=context, span=(start, end)))
-            if first and clause.named:
+            if clause.is_whole and not line.endswith("?"):
+                clauses.append(replace(clause, core=core, context=context, span=(start, end)))
+            if number == 0 and clause.named:
                 topic = frozenset(forms_of(clause.subject))
-            first = False
         before = frozenset(word.form for word in words if word.kind == "n")
-    pairs = frozenset((a.form, b.form) for a, b in pairwise(whole) if a.kind == b.kind == "n")
     in_rows = {form for row in rows for head, cell in row.cells for form in head | cell}
-    return _Text(about, tuple(clauses), tuple(rows), about | forms_of(whole) | in_rows, names, pairs)
+    return _Text(about, tuple(clauses), tuple(rows), about | forms_of(whole) | in_rows, names)
 
 
 def _cells(line: str) -> list[str]:
@@ -168,16 +216,15 @@ def _cells(line: str) -> list[str]:
         return [cell.strip(" *") for cell in line.strip(" |").split("|")]
     if re.fullmatch(r"[^;:]{1,40}: [^;]+(?:; [^;:]{1,40}: [^;]+)+", line):
         return line.rstrip(".").split("; ")
-    cells = line.split("\t") if "\t" in line else line.split(",") if re.search(r",\S[^,]*,\S", line) else []
+    sign = "\t" if "\t" in line or line[-1] == "." or not re.search(r",\S[^,]*,\S", line) else ","
+    cells = line.split(sign)
     return [cell.strip() for cell in cells] if len(cells) > _CLAIM else []
 
 
 def _row(cells: Sequence[str], header: Sequence[str], names: Container[str], span: tuple[int, int]) -> _Row:
     columns = list[tuple[frozenset[str], frozenset[str]]]()
     for place, cell in enumerate(cells):
-        name, sign, value = cell.partition(": ")
-        if not sign:
-            name, value = (header[place] if place < len(header) else ""), cell
+        name, _, value = cell.partition(": ") if ": " in cell else ("".join(header[place : place + 1]), "", cell)
         heads = frozenset(stems(word.lower() for word in re.findall(r"[^\W_]+", name)))
         columns.append((heads, frozenset(word.form for word in words_of_sentence(value, names) if word.kind != "p")))
     return _Row(tuple(columns), span)
@@ -189,33 +236,32 @@ def _content(words: Iterable[Word]) -> list[Word]:
 
 def _check_clause(claim: Clause, texts: Sequence[_Text]) -> Check:
     """Return whether a clause of a passage, or a row of a table, says what a clause of a claim says."""
-    clash = False
+    outcomes = set[Verdict]()
     for place, text in enumerate(texts):
         for clause in text.clauses:
-            outcome = _compare(claim, clause, text, texts)
+            outcomes.add(outcome := _compare(claim, clause, text, texts))
             if outcome == "supported":
                 return Check(outcome, {**_links(claim, clause, text, texts), place: clause.span})
-            clash = clash or outcome == "not supported"
     vocabulary = {form for text in texts for form in text.forms}
+    numbers = {int(form) for form in vocabulary if form.isdecimal() and len(form) <= _DIGITS}
+    vocabulary |= {str(number) for one in numbers for other in numbers for number in (one + other, one - other)}
     absent = any(
         word.kind in "nd" and not _in(word.form, vocabulary) and not word.text.endswith(_ADJECTIVES)
         and not (word.kind == "d" and (word.text in NUMBERS or not vocabulary.isdisjoint(WORDS["fractions"])))
         and len(word.text) > 1 and not (word.kind == "n" and re.search(r"\d", word.text))
         for word in _content(claim.words)
     )  # fmt: skip
-    return Check("not supported" if clash or absent else "not checked")
+    return Check("not supported" if absent or "not supported" in outcomes else "not checked")
 
 
 def _compare(claim: Clause, clause: Clause, text: _Text, texts: Sequence[_Text]) -> Verdict:
     """Return what a clause of a passage says of a clause of a claim."""
-    main = claim.main.form if claim.main else ""
-    if not _OPPOSITES.get(main, _NOTHING) & clause.rest:
-        if claim.is_light and clause.verb >= 0 and not clause.is_light:
-            return "not checked"
-        if main and claim.verb >= 0 and not _in(main, clause.rest):
-            return "not checked"
+    main, verb = (each.main.form if each.main else "" for each in (claim, clause))
+    if claim.verb >= 0 and main != verb and not _OPPOSITES.get(main, _NOTHING) & clause.forms:
+        return "not checked"
     links = _links(claim, clause, text, texts)
-    pronouns = {word.role for word in clause.words if word.text in _MEANING}
+    pronouns = {word.role for word in clause.words[max(clause.verb, 0) :] if word.text in _MEANING}
+    their = any(word.text in WORDS["referring"] for word in clause.words)
     misses, fits, met = list[Word](), list[bool | None](), 0
     subject = len(claim.subject)
     for place, word in enumerate(claim.words):
@@ -223,34 +269,34 @@ def _compare(claim: Clause, clause: Clause, text: _Text, texts: Sequence[_Text])
             continue
         same = [w for w in clause.words if w.form == word.form or (w.kind == word.kind and _in(w.form, {word.form}))]
         if same:
-            fits.append(_fits(word, same))
+            fits.append(_fits(word, same, turned=claim.passive != clause.passive))
             met += place >= subject
         elif word.kind == "d" or not (
             (place < subject and _in(word.form, clause.core))
-            or ((word.role in pronouns or word.role == "of") and pronouns and _in(word.form, clause.context))
+            or ((word.role in pronouns or (word.role == "of" and their)) and _in(word.form, clause.context))
             or (word.kind == "w" and (place < subject or word.role == "of") and _in(word.form, text.title))
             or (place < subject and links)
-            or (word.kind == "n" and _is_longer(claim.words[max(0, place - 1) : place + 2], clause, texts))
         ):
             misses.append(word)
     if not met:
         return "not checked"
     agent = _same_agent(claim, clause, text, linked=bool(links))
+    articles = {any(word.text in _ARTICLES for word in each.subject) for each in (claim, clause)}
+    if agent is False and (len(articles) > 1 or (claim.main and claim.main.text in WORDS["mutual"])):
+        agent = None  # "the Author" may be named elsewhere
     if misses:
         return _clash(claim, clause, misses, text, agent)
-    own = {word.text for word in claim.words}
     other = clause.core & text.names or claim.core & {w.form for w in clause.subject if w.role}  # "Archer's parents"
     named = agent is False and claim.core & text.names and other
     if False in fits or named or (claim.negative != clause.negative and agent):
         return "not supported"
-    hedges = {word.text for word in clause.words if word.kind != "n"} & WORDS["hedges"] - own
-    hedges -= {"would"} if "will" in own else set()
-    theirs = {word.text for word in clause.words}
-    if (own - theirs) & WORDS["exact"] or (theirs - own) & WORDS["limits"] or _is_narrower(claim, clause):
-        return "not checked"
-    if hedges or not agent or claim.negative != clause.negative or None in fits or _controlled(claim, clause):
-        return "not checked"
-    return "supported"
+    own, theirs = ({word.text for word in each.words if word.kind != "n"} for each in (claim, clause))
+    essentials = WORDS["exact"] | {word.text for word in claim.words if word.role and word.text in PRONOUNS}
+    unlike = (
+        "than" in own or (own - theirs) & essentials or (theirs - own) & WORDS["hedges"] or _is_narrower(claim, clause)
+    )
+    unsure = unlike or not agent or claim.negative != clause.negative or None in fits
+    return "not checked" if unsure else "supported"
 
 
 def _is_narrower(claim: Clause, clause: Clause) -> bool:
@@ -260,97 +306,58 @@ def _is_narrower(claim: Clause, clause: Clause) -> bool:
     return any(claim.negative or role in roles for _, role in theirs - ours)
 
 
-def _is_longer(words: Sequence[Word], clause: Clause, texts: Sequence[_Text]) -> bool:
-    """Return whether a passage writes a name in full and a clause writes a part: "Ingrid Solberg", "Solberg"."""
-    pairs = {(one.form, two.form) for one, two in pairwise(words) if one.kind == two.kind == "n"}
-    in_full = {pair for text in texts for pair in text.pairs} if pairs else set()
-    near = clause.forms | clause.core
-    others = {form for pair in in_full - pairs if near.issuperset(pair) for form in pair}  # "Kellan Drift"
-    return any({*pair} & near - others for pair in pairs & in_full)
-
-
-def _fits(word: Word, same: Sequence[Word]) -> bool | None:
+def _fits(word: Word, same: Sequence[Word], *, turned: bool) -> bool | None:
     """Return whether a word has the same role, such as a time, place or unit; None if that is unclear."""
-    if word.kind == "d":
-        units = [w for w in same if not word.beside or not w.beside or any(_in(form, w.beside) for form in word.beside)]
-        if not units:
-            return None
-        same = units
+    if word.beside:
+        same = [w for w in same if not w.beside or any(_in(form, w.beside) for form in word.beside)]
     roles = {w.role for w in same}
     if word.role in roles:
         return True
-    if all((word.role, role) in _CLASHES for role in roles):
+    if roles and all((word.role, role) in _CLASHES for role in roles):
         return False
-    return None if word.role in WORDS["strict"] or roles <= WORDS["strict"] else True
+    unsure = (word.kind != "w" and not turned) or word.role in WORDS["strict"] or roles <= WORDS["strict"]
+    return None if unsure else True
 
 
 def _clash(claim: Clause, clause: Clause, misses: Sequence[Word], text: _Text, agent: bool | None) -> Verdict:
     """Return whether a clause that says the rest of a claim says otherwise where the claim differs."""
-    content = _content(claim.words)
-    rest = [word for word in content if word not in misses]
-    if claim.verb >= 0 > clause.verb or not rest or claim.negative != clause.negative:
+    rest = [word for word in _content(claim.words) if word not in misses]
+    if min(claim.verb, clause.verb) < 0 or not rest or claim.negative != clause.negative:
         return "not checked"
-    forms = clause.forms
     ours = forms_of(claim.words)
-    numbers = [word for word in misses if word.kind == "d"]
-    if any(
-        w.form == word.form and w.beside & word.beside
-        for word in numbers for other in text.clauses for w in other.words
-    ):  # fmt: skip
-        return "not checked"  # another clause has the number beside the same word
-    opposed = [word for word in misses if _OPPOSITES.get(word.form, set()) & (forms - ours)]
-    if opposed and len(opposed) == len(misses):
-        return "not supported"
-    if not any(word in rest for word in claim.words[max(claim.verb, 0) :]):
+    if any(word.role == "of" and _in(word.form, text.title) for word in misses):
         return "not checked"
-    if agent is not False and len(rest) > 1 and all(word.kind in "nd" for word in misses):
+    if agent and all(_OPPOSITES.get(word.form, _NOTHING) & (clause.forms - ours) for word in misses):
+        return "not supported"
+    if agent and len(rest) > 1 and all(word.kind in "nd" for word in misses):
         kinds, roles = {word.kind for word in misses}, {word.role for word in misses}
         parts = [clause.subject if word in claim.subject else clause.words[len(clause.subject) :] for word in misses]
         others = (w for part in parts for w in part if w.kind in kinds and w.role in roles)
         if any(not _in(w.form, ours) for w in others):
             return "not supported"
-    if agent is False and all(word.form in clause.core for word in misses):
-        return "not supported"  # it is the other way round
-    if agent is not False or not clause.named:
-        return "not checked"
-    if all(word.kind == "n" for word in misses) and text.names & forms_of(clause.subject):
-        return "not supported"
-    cores = {core for other in text.clauses if other.named for core in other.core}
-    only = all(word in claim.subject or word.form in clause.core for word in misses)
-    return "not supported" if only and _meets(claim.core, cores) else "not checked"
+    exchanged = all(word in claim.subject or word.form in clause.core for word in misses)
+    exchanged = exchanged and (_meets(claim.core, clause.objects) or not _meets(claim.objects, clause.core))
+    elsewhere = exchanged and any(_meets(claim.core, other.core) for other in text.clauses if other.named)
+    return "not supported" if agent is False and clause.named and elsewhere else "not checked"
 
 
 def _same_agent(claim: Clause, clause: Clause, text: _Text, *, linked: bool) -> bool | None:
     """Return whether the agents of two clauses are the same; None if that is unclear."""
-    if not claim.core or claim.verb < 0:
+    if claim.verb < 0:
+        phrase, whole = (" ".join(["", *(w.form for w in _content(each.words)), ""]) for each in (claim, clause))
+        return (phrase in whole and claim.negative == clause.negative) or None
+    if not claim.core:
         return True
-    ours, theirs = claim.agent, clause.agent
-    if claim.passive == clause.passive and claim.passive:
-        if ours and theirs and not _meets(ours, theirs):
-            return False
-        ours, theirs = claim.core, clause.core
-    elif claim.passive:
+    ours, theirs = (claim.core, clause.core) if claim.passive and clause.passive else (claim.agent, clause.agent)
+    if claim.passive and not clause.passive:
         if ours:
             return _meets(ours, theirs | {word.form for word in clause.words if word.role == "by"})
         return True if _meets(claim.core, clause.objects | clause.core) else None
-    elif clause.passive and not theirs:
-        return True if _meets(claim.core, clause.core) else None
     if _meets(ours, theirs) or (linked and not claim.passive):
-        one, other = claim.core & text.names, clause.core & text.names
-        return None if one & other and one - other and other - one else True  # Kestrel Dawn, Kestrel Dusk
-    if clause.named and not clause.core & text.names and claim.core & text.names:
-        return False if text.names & forms_of(clause.subject) else None  # "the Author" may be named elsewhere
+        same = ours <= theirs | text.title or (clause.named and theirs <= ours)
+        return True if same or linked else None  # Kestrel Dawn, Kestrel Dusk
     vocabulary = clause.named or clause.agent != clause.core or bool(ours & {word.form for word in clause.words})
     return False if vocabulary and theirs else None
-
-
-def _controlled(claim: Clause, clause: Clause) -> bool:
-    """Return whether a clause only begins, wants or proposes to do what a claim says is done."""
-    ours = {word.form for word in claim.words}
-    triples = zip(clause.words, clause.words[1:], clause.words[2:], strict=False)
-    return any(
-        b.text == "to" and a.kind == c.kind == "w" and c.form in ours and a.form not in ours for a, b, c in triples
-    )
 
 
 def _links(claim: Clause, clause: Clause, text: _Text, texts: Sequence[_Text]) -> dict[int, Span]:
@@ -373,8 +380,8 @@ def _named_rows(words: Sequence[Word], text: _Text) -> list[_Row]:
     """Return the rows whose first cell a claim names; none for a comparison. "Rondo Sport" names no row "Rondo"."""
     ours = {word.form for word in _content(words)}
     rows = [row for row in text.rows if row.cells and row.cells[0][1] and row.cells[0][1] <= ours]
-    longer = [row for row in rows if not any(row.cells[0][1] < other.cells[0][1] for other in rows)]
-    return [] if any(word.text == "than" for word in words) else longer
+    compared = any(word.text == "than" for word in words)
+    return [] if compared else [row for row in rows if not any(row.cells[0][1] < other.cells[0][1] for other in rows)]
 
 
 def _compare_row(words: Sequence[Word], row: _Row, text: _Text) -> Verdict:
@@ -402,10 +409,12 @@ def _check_quotation(claim: str, quoted: re.Match[str], parts: Sequence[Part], t
             if target not in _plain(part.text[start : spans[min(number + 1, len(spans) - 1)][1]]):
                 continue
             around = forms_of(words_of_sentence(part.text[start:end], text.names)) | text.title
-            outside = _content(words_of_sentence(claim.replace(quoted[0], " "), text.names))
-            lacking = [word for word in outside if not _in(word.form, around)]
+            outside = words_of_sentence(claim.replace(quoted[0], " "), text.names)
+            lacking = [word for word in _content(outside) if not _in(word.form, around)]
             if not lacking:
-                return Check("supported", {place: (start, end)})
+                exact = {word.text for word in outside} & WORDS["exact"] - {*part.text[start:end].lower().split()}
+                unsure = exact or is_negative(outside)
+                return Check("not checked") if unsure else Check("supported", {place: (start, end)})
             other = any(word.kind in "nd" and not _in(word.form, text.forms) for word in lacking)
             return Check("not supported" if other else "not checked")
     return Check("not supported")

@@ -19,23 +19,15 @@ _ROW = re.compile(r"^\s*\||\t|^[^,\n]*(?:,[^\s,][^,\n]*){2,}$")
 _ITEM = re.compile(r"\d{1,2}\.")
 _TOKEN = re.compile(r"\d+(?:[.,:]\d+)*(?![^\W_])|[^\W_]+(?:['’-][^\W_]+)*|[,;:()–—]")
 _THOUSANDS = re.compile(r"(?<=\d)[,.](?=\d{3}\b)")  # 1,340 and 1.340
-_UNITS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
-)
-NUMBERS = {word: str(number) for number, word in enumerate(f"{_UNITS} eighteen nineteen".split())} | {
-    word: str(10 * number)
-    for number, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety hundred".split(), 2)
-}
-NUMBERS |= {"once": "1", "twice": "2"}
-_TENS, _ONES = (
-    [(word, int(n)) for word, n in NUMBERS.items() if low <= int(n) < high] for low, high in ((20, 100), (1, 10))
-)
-NUMBERS |= {f"{ten}-{one}": str(tens + ones) for ten, tens in _TENS for one, ones in _ONES}
 _FILE = tomllib.loads(files("kgrag.retrieval").joinpath("english.toml").read_text(encoding="utf-8"))
 WORDS = {name: frozenset(text.split()) for name, text in _FILE["words"].items()}
 GROUPS = {name: [group.split() for group in text.split("|")] for name, text in _FILE["groups"].items()}
+_UNITS, _TENS = GROUPS["numbers"]
+NUMBERS = {word: str(number) for number, word in enumerate(_UNITS)} | {"hundred": "100", "once": "1", "twice": "2"}
+for _tens, _word in enumerate(_TENS, 2):
+    NUMBERS |= {_word: f"{_tens}0"} | {f"{_word}-{one}": f"{_tens}{NUMBERS[one]}" for one in _UNITS[1:10]}
 _IRREGULAR = {form: forms[0] for forms in GROUPS["irregular"] for form in forms}
-_PAST = {form for forms in GROUPS["irregular"] for form in forms[1:]}
+_PAST = {form for forms in GROUPS["irregular"] for form in forms[1:] or forms}
 _SAME = {word: words[0] for words in GROUPS["same"] for word in words}
 _SAME_STEMS = dict(zip(stems(_SAME), stems(_SAME.values()), strict=True))
 _AUXILIARIES, _DETERMINERS, PRONOUNS = WORDS["auxiliaries"], WORDS["determiners"], WORDS["pronouns"]
@@ -45,6 +37,7 @@ _NEW, _ENDING = _DETERMINERS | PRONOUNS, _DETERMINERS | WORDS["objects"]
 _NO_VERB = (_DETERMINERS | _PREPOSITIONS) - {"that", "to", "this", "her"}
 _SUBJECTS = PRONOUNS - {"there", "here", "these", "those", "this"}
 _ENDS = _ENDING | PRONOUNS | (_PREPOSITIONS - {"of"})
+_SHORT = re.compile(r"['’](?:s|ll|ve|re|d|m)$")
 _MARKS = ",;:()–—"
 _YEAR = 4  # digits
 _FIRST = "^"
@@ -110,22 +103,17 @@ class Clause:
         return frozenset(word.form for word in self.words if word.role == "by" and word.kind in "nw")
 
     @cached_property
-    def rest(self) -> set[str]:
-        """Return the forms of its words from the verb on; of all where no verb is known."""
-        return forms_of(self.words[max(self.verb, 0) :] if self.verb >= 0 else self.words)
+    def is_whole(self) -> bool:
+        """Return whether no second verb stands in it: such a clause is two that were not told apart."""
+        following = self.words[max(self.verb, 0) :]
+        first = next((place for place, word in enumerate(following) if word.kind in "nwd"), len(following))
+        return self.verb < 0 or not any(word.kind == "f" and word.text in _AUXILIARIES for word in following[first:])
 
     @cached_property
     def main(self) -> Word | None:
         """Return the verb, or behind "is" and "has" the first word that says something."""
         following = (word for word in self.words[max(self.verb, 0) :] if word.kind == "w")
-        return next((word for word in following if not word.text.endswith("ly")), None)
-
-    @cached_property
-    def is_light(self) -> bool:
-        """Return whether its verb is "is" or "has" alone."""
-        if self.verb < 0 or self.passive or self.words[self.verb].text not in WORDS["light"]:
-            return False
-        return self.main is None or not is_participle(self.main.text)
+        return next((word for word in following if not is_adverb(word)), None)
 
     @cached_property
     def objects(self) -> frozenset[str]:
@@ -136,7 +124,7 @@ class Clause:
 def words_of_sentence(text: str, names: Container[str] = ()) -> list[Word]:
     """Return the words of a text; `names`: stems of names, by which one at the beginning of a sentence is one."""
     tokens = _TOKEN.findall(_THOUSANDS.sub("", text))
-    lower = [word.lower().removesuffix("'s").removesuffix("’s") for word in tokens]
+    lower = [_SHORT.sub("", word.lower()) for word in tokens]
     bases = [_IRREGULAR.get(word, word) for word in lower]
     words = list[Word]()
     for place, (word, small, stem) in enumerate(zip(tokens, lower, stems(bases), strict=True)):
@@ -148,15 +136,15 @@ def words_of_sentence(text: str, names: Container[str] = ()) -> list[Word]:
             or (stem in names and following not in _DETERMINERS)
             or (following[:1].isupper() and small not in ENGLISH.stop_words)
         )
-        role = "of" if small != word.lower() else ""
-        form = _SAME_STEMS.get(stem, stem)
+        role = "of" if word[-2:].lower() in ("'s", "’s") else ""
+        form = small if small.endswith(("er", "or", "ee")) else _SAME_STEMS.get(stem, stem)  # insurer, insured
         if word in _MARKS:
             words.append(Word("p", word, word))
         elif number:
             words.append(Word("d", number.rstrip(".,:"), small))
-        elif small.endswith(("n't", "n’t")):
+        elif small.endswith(("n't", "n’t")) and not named:
             words.append(Word("f", small, small))
-        elif named and (small in _MONTHS or (len(word) == 1 and word not in "AIO")):  # May, hall C
+        elif (named and small in _MONTHS) or (place and small.isalpha() and len(word) == 1 and small not in "aio"):
             words.append(Word("n", small, small))
         elif (not is_content(small) and small not in _IRREGULAR) or small in _FUNCTION:
             words.append(Word("f", small, small))
@@ -184,6 +172,8 @@ def _governed(words: list[Word]) -> list[Word]:
         ):
             role = ""
         beside = frozenset[str]()
+        if word.role == "of":  # Archer's parents
+            beside = frozenset(w.form for w in words[place + 1 : place + 3] if w.kind in "nw")
         if word.kind == "d":
             first = max(0, place - (2 if before.text == "of" else 1))
             beside = frozenset(w.form for w in words[first : place + 4] if w is not word and w.kind in "nwd")
@@ -244,7 +234,7 @@ _BEGINNING, _LED = Word("p", "", _FIRST), Word("n", "", _FIRST)
 
 def is_negative(words: Iterable[Word]) -> bool:
     """Return whether words deny something: two negations deny nothing."""
-    listed = list(words)
+    listed = [word for word in words if word.kind != "n"]
     count = sum(word.text in WORDS["negations"] or word.text.endswith(("n't", "n’t")) for word in listed)
     count += sum(one.text in WORDS["refusals"] and two.text == "to" for one, two in pairwise(listed))
     return count % 2 == 1
@@ -269,16 +259,15 @@ def _pieces(words: Sequence[Word]) -> Iterator[tuple[str, list[Word]]]:
 def clauses_of(words: Sequence[Word], *, whole: bool) -> list[Clause]:
     """Return the clauses of a sentence; `whole`: an apposition stays in its clause, too."""
     clauses, pending, main = list[Clause](), list[Word](), 0
-    pieces = list(_pieces(words))
-    for number, (joint, piece) in enumerate(pieces):
+    for joint, piece in _pieces(words):
+        if joint == "but" and piece[0].text != "not" and _verb_place(piece, joint) < 0:
+            continue  # "all but one"
         place = _verb_place(piece, joint)
         last = clauses[main] if clauses else None
         if joint in _RELATIVE and (pending or last) and place >= 0:
             noun = _tail(pending or (clauses[-1].words if clauses else ()))
             before = piece[:place]
-            if joint == "whose":
-                clauses.append(_clause([*(w._replace(role="of") for w in noun), *before], piece[place:]))
-            elif joint == "where" or forms_of(before):
+            if joint == "where" or forms_of(before):
                 clauses.append(_clause(before, [*piece[place:], *(w._replace(role="") for w in noun)]))
             else:
                 clauses.append(_clause([w._replace(role="") for w in noun], piece[place:]))
@@ -290,20 +279,20 @@ def clauses_of(words: Sequence[Word], *, whole: bool) -> list[Clause]:
                 if not whole:
                     continue
             if last and not pending:
-                clauses[main : main + 1] = _merged(last, piece)
+                roles = {word.role for word in last.words[last.verb + 1 :]} & {word.role for word in piece} - {""}
+                if joint in ("and", ",") and roles and not piece[0].role:  # "A to Ana and B to Bo"
+                    subject = last.subject if last.objects else ()  # "one at two, the other at three"
+                    clauses.append(_clause(subject, [last.words[last.verb], *piece]))
+                    main = len(clauses) - 1
+                else:
+                    clauses[main : main + 1] = _merged(last, piece)
             else:
                 pending += piece
             continue
         before = piece[:place]
-        more = any(_verb_place(other, sign) >= 0 for sign, other in pieces[number + 1 :])
-        if whole and not clauses and not pending and place == 0 and more and piece[0].text not in _AUXILIARIES:
-            continue  # "Designed by her, it ..."
         if not forms_of(before) and not any(w.text in PRONOUNS for w in before) and not pending and last:
             source = last if joint == "," or joint in _MARKS else clauses[-1]
             clause = _clause(source.subject, [*before, *piece[place:]])
-            by = is_participle(piece[place].text) and any(word.text == "by" for word in piece)
-            if by and (joint == "," or source.passive):
-                clause = replace(clause, passive=True)
         else:
             clause = _clause([*pending, *before], piece[place:])
         clauses.append(clause)
@@ -329,9 +318,10 @@ def _merged(clause: Clause, piece: Sequence[Word]) -> list[Clause]:
 def _clause(subject: Sequence[Word], rest: Sequence[Word], *, verb: bool = True) -> Clause:
     words = (*subject, *rest)
     place = len(subject) if verb else -1
-    nouns = (word for word in subject if word.text not in WORDS["adverbs"] and not word.text.endswith("ly"))
-    core = frozenset(word.form for word in nouns if not word.role and word.kind in "nw")
-    following = next((word for word in rest if word.kind == "w" and not word.text.endswith("ly")), None)
+    nouns = [word for word in subject if not is_adverb(word)]
+    joining = subject[0].text if subject and subject[0].text in WORDS["joining"] else ""
+    core = frozenset(word.form for word in nouns if word.role in ("", joining) and word.kind in "nw")
+    following = next((word for word in rest if word.kind == "w" and not is_adverb(word)), None)
     passive = (
         verb
         and any(word.text in WORDS["be"] for word in rest[:4])
@@ -339,6 +329,11 @@ def _clause(subject: Sequence[Word], rest: Sequence[Word], *, verb: bool = True)
         and is_participle(following.text)
     )
     return Clause(words, tuple(subject), place, passive, is_negative(words), core, bool(core))
+
+
+def is_adverb(word: Word) -> bool:
+    """Return whether a word says how or when: "slowly", "now"."""
+    return word.text in WORDS["adverbs"] or word.text.endswith("ly")
 
 
 def _tail(words: Sequence[Word]) -> list[Word]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from kgrag.retrieval.claims import disagreements
 from kgrag.retrieval.clauses import sentences
 from kgrag.retrieval.snippet import one_line
 from kgrag.retrieval.support import nearest_sentence
@@ -89,7 +90,7 @@ def hops(hit: Hit, sought: str, passages_by_title: Mapping[str, Passage]) -> lis
     """Return the way to a passage as sentences that lead from one passage to the next, and last to what is `sought`.
 
     `passages_by_title`: those whose texts can be quoted. Empty for a way of one passage, for one that comes to the same
-    node twice, and for one of which a step cannot be quoted: these would explain nothing.
+    node twice, and for one of which a step cannot be quoted or contradicts the end: these would explain nothing.
     """
     steps = [(step.label, step.name) for step in hit.why if step.name]
     passages = [(place, step) for place, step in enumerate(hit.why) if step.label == "Passage" and step.name]
@@ -100,7 +101,7 @@ def hops(hit: Hit, sought: str, passages_by_title: Mapping[str, Passage]) -> lis
         passage = passages_by_title.get(step.name)
         names = [other.name for other in hit.why[place + 1 : following + 1] if other.name]
         hop = passage and next((hop for name in names if (hop := _naming(passage, name))), None)
-        if not hop:
+        if not passage or not hop or disagreements([passage, hit.passage]):
             return []
         way.append(hop)
     if len({*(hop.passage for hop in way), hit.passage.id}) <= len(way):

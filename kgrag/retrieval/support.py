@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from math import fsum, log1p
+from operator import itemgetter
 from typing import NamedTuple, get_args
 
 from kgrag.retrieval.claims import CITATION, Check, Verdict, check, claims_nothing
@@ -35,11 +36,8 @@ def nearest_sentence(claim: str, text: str, title: str = "") -> tuple[int, int]:
     A word counts the more, the fewer sentences have it: names and numbers most. One of the title counts less: every
     sentence of the passage is about that.
     """
-    best, place = 0.0, (0, 0)
-    for worth, start, end in _worths(claim, text, title):
-        if worth > best:
-            best, place = worth, (start, end)
-    return place
+    worth, start, end = max(_worths(claim, text, title), key=itemgetter(0), default=(0.0, 0, 0))
+    return (start, end) if worth > 0 else (0, 0)
 
 
 def support(claim: str, text: str, title: str = "", others: Sequence[Passage] = ()) -> tuple[int, int]:
@@ -58,10 +56,10 @@ def checked(claim: str, parts: Sequence[Passage | Summary]) -> Check:
     """Return whether passages support a claim. Where it or they are not in English, only its own words support it."""
     if _is_english(claim) and all(_is_english(part.text) for part in parts):
         return check(claim, parts)
-    target = _in_order(CITATION.sub("", claim))
+    target = words_of(CITATION.sub("", claim))
     for place, part in enumerate(parts):
         for start, end in sentences(part.text):
-            words = iter(_in_order(part.text[start:end]))
+            words = iter(words_of(part.text[start:end]))
             if target and all(word in words for word in target):
                 return Check("supported", {place: (start, end)})
     vocabulary = {form for part in parts for form in _forms(f"{part.title} {part.text}")}
@@ -85,7 +83,7 @@ def doubts_of(text: str, items: Sequence[Item], question: str, *, short: bool) -
     if short:
         texts = [_forms(f"{part.title} {part.text}") for item in items for part in _parts(item)]
         repeated = _forms(question)
-        words = [w for w in _in_order(text) if len(w) >= _LEAST or w.isdigit() or (len(w) > 1 and is_unspaced(w))]
+        words = [w for w in words_of(text) if len(w) >= _LEAST or w.isdigit() or (len(w) > 1 and is_unspaced(w))]
         bare = not words or set(words) <= _CHOSEN
         return Doubts() if bare or any(their | repeated >= set(words) for their in texts) else Doubts((text,))
     verdicts = {
@@ -101,8 +99,9 @@ def doubts_of(text: str, items: Sequence[Item], question: str, *, short: bool) -
 def verdict(sentence: str, items: Sequence[Item]) -> Verdict:
     """Return whether what a sentence cites supports each part of it that claims something."""
     outcomes = [
-        checked(claim, [part for item in _cited(items, numbers) for part in _parts(item)]).verdict
+        checked(claim, [part for item in cited or items for part in _parts(item)]).verdict
         for claim, numbers in claims_of(sentence)
+        for cited in [[items[number - 1] for number in numbers if 1 <= number <= len(items)]]
         if not claims_nothing(claim)
     ]
     return max(outcomes, key=get_args(Verdict).index, default="supported")
@@ -123,11 +122,6 @@ def claims_of(sentence: str) -> Iterator[tuple[str, list[int]]]:
         numbers.append(number)
         begin = end
     yield f"{claim}{sentence[begin:]}" if not claims_nothing(sentence[begin:]) else claim, numbers
-
-
-def _cited(items: Sequence[Item], numbers: Sequence[int]) -> Sequence[Item]:
-    cited = [items[number - 1] for number in numbers if 1 <= number <= len(items)]
-    return cited or items
 
 
 def _worths(claim: str, text: str, title: str) -> Iterator[tuple[float, int, int]]:
@@ -158,9 +152,5 @@ def _parts(item: Item) -> Iterable[Passage | Summary]:
     return [item] if isinstance(item, Summary) else item
 
 
-def _in_order(text: str) -> list[str]:
-    return words_of(text)
-
-
 def _forms(text: str) -> frozenset[str]:
-    return frozenset(_in_order(text))
+    return frozenset(words_of(text))

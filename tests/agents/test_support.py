@@ -9,6 +9,7 @@ from kgrag.models.openai_chat import OpenAIChat
 from kgrag.models.prompted import PromptedModel
 from kgrag.retrieval.base import make_retriever
 from kgrag.retrieval.support import doubts_of
+from kgrag.values.documents import Document, Section
 from kgrag.values.results import Passage, Summary
 
 _FRAM = "The Fram was designed by Colin Archer in Larvik, and launched on 26 October 1892."
@@ -34,7 +35,6 @@ def test_short_answers(said: str, marked: bool) -> None:
     [
         ("Colin Archer designed the Fram [1]. He built 200 boats [2].", ()),
         ("He built 200 boats [1].", ("He built 200 boats.",)),  # the other one says so
-        ("He built 200 boats.", ()),
         ("The Fram was launched in 1892 [1]. It was Igor Stravinsky, who designed it in 1893 [1].",
          ("It was Igor Stravinsky, who designed it in 1893.",)),
         ("The Fram was not designed by Colin Archer [1].", ("The Fram was not designed by Colin Archer.",)),
@@ -43,8 +43,7 @@ def test_short_answers(said: str, marked: bool) -> None:
          ("The Fram was launched in 1892, and Colin Archer came from Iceland.",)),
         ("Der Entwerfer wurde 1893 gefunden [1].", ("Der Entwerfer wurde 1893 gefunden.",)),
         ("Colin Archer came from Scotland [2].", ("Colin Archer came from Scotland.",)),
-        ("There is one [12].", ()),
-        ("Not in the evidence.", ()),
+        *((said, ()) for said in ("He built 200 boats.", "There is one [12].", "Not in the evidence.")),
     ],
 )  # fmt: skip
 def test_longer_answers(said: str, marked: tuple[str, ...]) -> None:
@@ -65,6 +64,14 @@ def test_an_answer_is_marked(talking: KnowledgeGraph, coast: str, scripted: Scri
     assert given.doubt == "Not supported by the passages: “Igor Stravinsky”."
     scripted.say("answer", "Not in the evidence.")
     assert asked.ask("What did the merchant of port 3 sell?", short=True).unsupported == ()
+
+
+def test_passages_that_disagree_are_told(talking: KnowledgeGraph, collection_name: str, scripted: Scripted) -> None:
+    texts = [f"The Harbour Museum is closed on {day}." for day in ("Mondays", "Tuesdays")]
+    talking[collection_name].ingest(Document(text, (Section(text),), "Guide") for text in texts)
+    scripted.say("answer", "Mondays")
+    asked = talking[collection_name].system("single+bm25").ask("When is the Harbour Museum closed?", short=True)
+    assert asked.ranking.notes and all(text in asked.ranking.notes[0] for text in ("disagree", *texts))
 
 
 def test_an_answer_that_is_worked_out_first(scripted: Scripted) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -61,9 +62,8 @@ def test_sentences(text: str) -> None:
 
 def test_a_sentence_may_end_without_a_space() -> None:
     assert read("He died in Oslo.The ship sank.") == ["He died in Oslo.", "The ship sank."]
-    assert read("It calls torch.nn.Linear(x). See a.org/Guide.Html now.") == [
-        "It calls torch.nn.Linear(x).", "See a.org/Guide.Html now.",
-    ]  # fmt: skip
+    calls, link = "It calls torch.nn.Linear(x).", "See a.org/Guide.Html now."
+    assert read(f"{calls} {link}") == [calls, link]
     text = "The Fram was built by Colin Archer.She left Oslo in 1893 for the ice."
     start, end = support("The Fram left Oslo in 1893.", text, "Fram")
     assert text[start:end] == "She left Oslo in 1893 for the ice."
@@ -75,26 +75,19 @@ def test_an_empty_text_has_no_sentence() -> None:
     assert support("Anything", "") == (0, 0)
 
 
-def test_a_rare_word_tells_more_than_one_of_each_sentence() -> None:
+def test_rare_words_tell_more_than_those_of_each_sentence_of_the_title_or_of_a_heading() -> None:
     text = f"The crew left the ship. {'The ship of the crew lay in ice. ' * 6}Then walrus came."
     assert nearest("The crew of the ship saw a walrus", text) == "Then walrus came."
     assert nearest("The crew left the ship", text) == "The crew left the ship."
-
-
-def test_a_word_of_the_title_and_a_heading_tell_little() -> None:
     text = "The builder Colin Archer\n\nColin Archer was a man. He grew up in Larvik."
     assert nearest("Colin Archer grew up there", text, "Colin Archer") == "He grew up in Larvik."
     assert nearest("The builder Colin Archer was a man", text) == "Colin Archer was a man."
-
-
-def test_where_no_spaces_part_words() -> None:
     text = "弗拉姆号是一艘船。它由科林·阿彻设计。它停在奥斯陆。"
     assert nearest("科林·阿彻设计了它", text) == "它由科林·阿彻设计。"
 
 
 def test_it_is_quick() -> None:
     text = " ".join(f"In {year} the ship number {year} left the harbour of the town for the ice." for year in range(20))
-    nearest_sentence("The ship left", text)
     began = time.process_time()
     for _ in range(20):
         nearest_sentence("In 12 the ship number 12 left the harbour", text)
@@ -113,21 +106,19 @@ def test_a_trail_is_quoted() -> None:
 
 def test_a_trail_of_which_a_step_cannot_be_quoted_is_not_told() -> None:
     assert hops(HIT, "Where?", {}) == []
-    unnamed = Passage("p1", "d1", "Fram", "A polar ship.")
-    assert hops(HIT, "Where?", {"Fram": unnamed}) == []
+    assert hops(HIT, "Where?", {"Fram": Passage("p1", "d1", "Fram", "A polar ship.")}) == []
     assert hops(Hit(ARCHER, 1.0, STEPS[:1]), "Where?", {"Fram": FRAM}) == []
+    gone = Passage("p2", "d2", "Colin Archer", "")  # only the title is left of a document that was removed
+    assert hops(Hit(gone, 1.0, HIT.why), "Where?", by_title([Hit(FRAM, 1.0)])) == []
+    assert told_trail([Hit(FRAM, 1.0), Hit(gone, 0.5, HIT.why)], "Where?") == []
+    denied = replace(FRAM, text=f"{FRAM.text} Colin Archer built 200 boats.")
+    end = replace(HIT, passage=replace(ARCHER, text="Colin Archer built 300 boats."))
+    assert hops(HIT, "Where?", {"Fram": denied}) != [] == hops(end, "Where?", {"Fram": denied})
 
 
 def test_a_way_in_a_circle_is_no_trail() -> None:
     back = Hit(ARCHER, 1.0, (*HIT.why, Step("mentions", "Entity", "Fram"), Step("title of", "Passage", "Fram")))
     assert hops(back, "Where?", by_title([Hit(FRAM, 1.0), HIT])) == []
-
-
-def test_a_passage_without_its_text_ends_no_trail() -> None:
-    """Only the title is left of a document that was removed since an answer was saved."""
-    gone = Passage("p2", "d2", "Colin Archer", "")
-    assert hops(Hit(gone, 1.0, HIT.why), "Where?", by_title([Hit(FRAM, 1.0)])) == []
-    assert told_trail([Hit(FRAM, 1.0), Hit(gone, 0.5, HIT.why)], "Where?") == []
 
 
 def test_the_trail_is_that_of_the_best_hit_that_answers() -> None:
