@@ -255,7 +255,8 @@ class EngineError(KgragError):
         """
         return cls(
             f"{times} workers ended at the same work: it needs too much memory, or they were killed.",
-            "Give them more memory, or less at once: fewer workers, KGRAG_BATCH_PASSAGES=128. What was written stays.",
+            "Give them more memory, or less at once: fewer workers, KGRAG_BATCH_PASSAGES=128. A script that has "
+            'workers does its own work under `if __name__ == "__main__":`, since each worker reads it, too.',
         )
 
 
