@@ -46,8 +46,8 @@ def ranks(args: _RanksOptions) -> None:
     """Print the tables of `kgrag lab eval ... --ranks FILE` again, from that file alone.
 
     \b
-    kgrag lab ranks docs/ranks/2wiki.jsonl.gz --baseline hybrid
-    kgrag lab ranks docs/ranks/2wiki.jsonl.gz --at 2 --at 5 --json
+    kgrag lab ranks docs/ranks/2wiki-1000.jsonl.gz --baseline hybrid
+    kgrag lab ranks docs/ranks/2wiki-1000.jsonl.gz --at 2 --at 5 --json
     kgrag lab ranks reranked.jsonl.gz --baseline pathrank --changes 5      what a reranker gains and loses, by question
     """
     if args.markdown and (args.as_json or args.changes is not None):

@@ -160,7 +160,7 @@ class OnCollection(OnQuestions):
         settings, paper = as_paper(load_settings(), self.paper)
         usual = data.collection(settings.embedder, settings.max_file_mb, settings.indexing, paper)
         with connect(settings) as kg, progress_bars() as progress:
-            yield kg[self.collection or usual], progress
+            yield ingest(kg, data, self.collection or usual, None, progress), progress
 
 
 class OnSample(OnCollection):

@@ -141,7 +141,7 @@ def rgnn(args: _ForSettings, training: constants.RgnnTraining) -> None:
 
     \b
     kgrag lab train rgnn musique.jsonl --limit 5 --out rgnn.json
-    kgrag ask "..." --system "rgnn+gnn-ret(alphas='rgnn.json', beta='rgnn.json')"
+    kgrag ask "..." -c notes --system "rgnn+gnn-ret(alphas='rgnn.json', beta='rgnn.json')"
     """
     from kgrag.lab import train_gnn
     from kgrag.retrieval.gnn_ret import GnnRet
