@@ -319,7 +319,6 @@ def test_what_cannot_be_learned_from_is_said(neo4j_env: dict[str, str], trained_
     assert "larger question set" in err
     _, err = run(neo4j_env, folder, "-c", name, "--folds", 9, code=5)
     assert "8 questions cannot be split into 9 folds" in err
-    run(neo4j_env, folder, "-c", "no-such-collection", code=4)
     run(neo4j_env, folder / "nothing", code=5)
     run(neo4j_env, folder, "--folds", 1, code=2)
 
