@@ -1,5 +1,5 @@
 import json
-import sys
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +11,6 @@ from question_set import CORPUS, QUERIES, evaluated, write_set
 
 from kgrag import KnowledgeGraph
 from kgrag.lab.readers import read_dataset
-from kgrag.values.installing import install_hint
 
 pytestmark = [pytest.mark.long, pytest.mark.usefixtures("evaluations_are_deleted")]
 
@@ -63,21 +62,6 @@ def test_json_has_the_measures_of_every_retriever_and_nothing_else_is_on_stdout(
     names = {info.name: info for info in kg.collections()}
     assert "must-not-be-used" not in names
     assert names[read_dataset(folder).collection("wordllama")].counts["Triple"] == 1
-
-
-def test_a_second_run_ingests_nothing(evaluate: Evaluate, folder: Path, kg: KnowledgeGraph) -> None:
-    evaluate(folder, "--retriever", "bm25")
-    dataset = read_dataset(folder)
-    report = kg[dataset.collection("wordllama")].ingest(dataset.documents())
-    assert (report.added, report.changed, report.unchanged) == (0, 0, 4)
-
-
-def test_the_table_names_measures_and_retrievers(evaluate: Evaluate, folder: Path) -> None:
-    result = evaluate(folder, "-r", "bm25", "-r", "dense", "-r", "bm25", "--limit", 2)
-    lines = result.stdout.splitlines()
-    assert "small: 2 questions, wordllama" in lines[0]
-    assert all(measure in result.stdout for measure in MEASURES)
-    assert sum("bm25" in line for line in lines) == sum("dense" in line for line in lines) == 1
 
 
 def test_another_question_set_over_the_same_corpus_ingests_nothing(
@@ -185,10 +169,9 @@ def test_groups_and_differences(evaluate: Evaluate, folder: Path) -> None:
 def test_markdown_holds_tables_the_command_and_the_machine(evaluate: Evaluate, folder: Path) -> None:
     arguments = ["--retriever", "rrf(bm25, dense)", "--by", "hops", "--baseline", "bm25", "--markdown"]
     text = evaluate(folder, *arguments, "--seed", 3).stdout
-    assert "| retriever | R@2 | R@5 |" in text
-    assert "| `rrf(bm25, dense)` |" in text
-    assert "| hops | questions | retriever |" in text
-    assert " | noise |" in text
+    head, row = (re.split(r" *\| *", line) for line in (text.splitlines()[2], text.splitlines()[4]))
+    assert (head[1:4], row[1]) == (["retriever", "R@2", "R@5"], "rrf(bm25, dense)")
+    assert re.search(r"\| +hops \| retriever +\|", text) and "| noise" in text
     command = f"$ kgrag lab eval {folder} --retriever 'rrf(bm25, dense)' --by hops --seed 3 --baseline bm25 --markdown"
     assert command in text
     assert "GiB of memory, Python 3" in text.splitlines()[-1]
@@ -221,13 +204,6 @@ def test_long_documents_and_other_corpora_at_once(
     row = found["systems"]["bm25"]
     assert row["R@5"] == 66.7  # five passages hold nowhere near half of the long text's words
     assert row["questions"] == 3
-
-
-def test_without_matplotlib_a_plot_says_how_to_install_it(
-    evaluate: Evaluate, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    assert install_hint("plot") in evaluate(folder, "--plot", "recall.png", code=2).stderr
 
 
 def test_a_graph_for_each_question(

@@ -1,8 +1,6 @@
 """Pictures: recall against latency, and figures of papers, read off a result by hand."""
 
-import re
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -109,18 +107,6 @@ def test_every_system_has_a_point_and_a_name(tmp_path: Path) -> None:
     assert "<!-- median latency, ms -->" in svg
     plot(ROWS, "2wiki: 47 questions", tmp_path / "recall.png")
     assert (tmp_path / "recall.png").read_bytes().startswith(b"\x89PNG")
-
-
-def test_names_of_near_points_do_not_cover_each_other(tmp_path: Path) -> None:
-    crowd: Rows = {f"system {n}": {"R@5": 50.0 + n / 100, "p50_ms": 10.0} for n in range(8)}
-    plot(crowd, "crowd", tmp_path / "crowd.svg")
-    svg = (tmp_path / "crowd.svg").read_text()
-    heights = sorted(
-        float(found.group(1))
-        for found in re.finditer(r"<!-- system \d -->\s*<g [^>]*translate\([\d.]+ ([\d.]+)\)", svg)
-    )
-    assert len(heights) == 8
-    assert min(b - a for a, b in pairwise(heights)) > 11
 
 
 def test_what_cannot_be_drawn(tmp_path: Path) -> None:

@@ -112,8 +112,9 @@ def test_derivatives_are_those_of_the_loss(alphas: tuple[float, ...]) -> None:
 def test_the_descent_listens_to_the_edges() -> None:
     """Edges that lead to gold alone lower a as far as it goes; edges that bring others nearer as well do not."""
     strict = QUIET.model_copy(update={"margin": 1.0, "start": 0.9})
-    helpful = train([example(gold=("g",))], 1, 1, strict, no_progress)
-    assert helpful.alphas == (0.0,)
+    steps: list[int] = []
+    helpful = train([example(gold=("g",))], 1, 1, strict, lambda stage, done, total: steps.append(done))
+    assert helpful.alphas == (0.0,) and steps[-1] < strict.iterations  # it ends where a cannot go on
     assert helpful.active == 1
     misleading = train([example(gold=("z",), also=("x", "y"))], 1, 1, QUIET, no_progress)
     assert misleading.alphas[0] > 0.9
