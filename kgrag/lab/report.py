@@ -29,9 +29,6 @@ _PREFERRED = ("R@5", "R@2", "answer@5", "answer@2")
 _LEAST = 0.05  # ms: a value that is rounded to 0 has no place on a logarithmic axis
 _MARKERS = "osD^vP"  # a new one when the colours begin again
 
-Series = Mapping[str, Sequence[tuple[str | float, float]]]
-"""A name -> its points on the two axes."""
-
 
 def check_plot(path: Path) -> None:
     """Check early that a figure can be drawn.
@@ -134,67 +131,49 @@ def draw(figure: PaperTable, result: "Result", title: str, path: Path) -> None:
         plot_sweep(result.sweep, result.rows, title, path)
         return
     check_plot(path)
-    series = points(figure, result)
-    if not any(series.values()):
+    table = points(figure, result)
+    if table.isna().all(axis=None):
         raise ConfigurationError(f"Figure {figure.number} has nothing to draw.", "Its tables hold the values.")
     figure_class, _ = drawing()
     picture = figure_class(figsize=(9, 5), layout="constrained", dpi=150)
     axes = picture.add_subplot()
+    line = {"iterations": "o-", "ranks": "o-", "points": "o"}.get(figure.drawn)
+    table.plot(ax=axes, legend=False, **({"kind": "bar", "rot": 0} if line is None else {"style": line}))
     below = {"iterations": "iteration", "ranks": "k", "points": "calls"}.get(figure.drawn, figure.drawn)
     axes.set(title=title, xlabel=below, ylabel=figure.measures[0])
-    places = list(dict.fromkeys(x for line in series.values() for x, _ in line))
-    width = 0.8 / max(1, len(series))
-    marker = {"iterations": "o-", "ranks": "o-", "points": "o"}.get(figure.drawn)
-    for number, (name, line) in enumerate(series.items()):
-        heights, style = [y for _, y in line], {"color": f"C{number % 10}", "label": name}
-        if marker is not None:
-            axes.plot([x for x, _ in line], heights, marker, **style)
-        else:
-            axes.bar([places.index(x) + number * width for x, _ in line], heights, width, **style)
-    if marker is None:
-        axes.set_xticks([i + 0.4 - width / 2 for i in range(len(places))], list(map(str, places)))
     axes.grid(True, axis="y", alpha=0.3)
     picture.legend(loc="outside right upper", fontsize=9)
     save(picture, path)
 
 
-def points(figure: PaperTable, result: "Result") -> Series:
-    """Return the points of a figure.
+def points(figure: PaperTable, result: "Result") -> "pd.DataFrame":
+    """Return the measure of a figure, a column a system, by iteration, rank, number of calls, or group of questions.
 
-    Each system's measure by iteration, rank, number of calls, or group of questions.
+    Tokens are those of all questions up to an iteration (GEAR, figure 4). Raises ConfigurationError without pandas.
     """
-    measure = figure.measures[0]
-    if figure.drawn == "iterations":
-        return {name: _by_iteration(rows, measure) for name, rows in result.iterations.items()}
-    if figure.drawn == "ranks":
-        cuts = [m for m in next(iter(result.rows.values()), {}) if m.startswith("R@")]
-        return {name: [(float(m[2:]), row[m] or 0.0) for m in cuts] for name, row in result.rows.items()}
-    if figure.drawn == "points":
-        return {name: [(row.get("calls") or 0.0, row[measure] or 0.0)] for name, row in result.rows.items()}
-    if figure.drawn == "alone":
-        return {
-            name: [(way, float(row[way])) for way in row if way not in ("by", "questions")]
-            for name, row in result.overlaps.items()
+    measure, drawn, rows, summed = figure.measures[0], figure.drawn, result.rows, figure.measures[0] == "tokens"
+    series: dict[str, dict[Any, Any]] = {}
+    if drawn == "iterations":
+        for name, steps in result.iterations.items():
+            loop: list[Mapping[str, Any]] = [step for step in steps if step["iteration"] != "after"]
+            series[name] = {float(s["iteration"]): s[measure] * (s["questions"] if summed else 1) for s in loop}
+    elif drawn == "ranks":
+        series = {name: {float(m[2:]): row[m] for m in row if m.startswith("R@")} for name, row in rows.items()}
+    elif drawn in ("points", "systems"):
+        series = {
+            name: {row.get("calls", 0.0) if drawn == "points" else "": row[measure]} for name, row in rows.items()
         }
-    if figure.drawn == "systems":
-        return {name: [("", row[measure] or 0.0)] for name, row in result.rows.items()}
-    series: dict[str, list[tuple[str | float, float]]] = {}
-    for group, rows in result.groups[figure.drawn].items():
-        for name, row in rows.items():
-            series.setdefault(name, []).append((group, row.get(measure) or 0.0))
-    return series
-
-
-def _by_iteration(rows: Sequence[Mapping[str, float | str | None]], measure: str) -> list[tuple[str | float, float]]:
-    """Return a measure by iteration; tokens are those of all questions up to it (GEAR, figure 4)."""
-    curve: list[tuple[str | float, float]] = []
-    total = 0.0
-    for row in rows:
-        if row["iteration"] != "after":
-            value = float(row[measure] or 0)
-            total += value * float(row["questions"] or 0)
-            curve.append((float(row["iteration"] or 0), total if measure == "tokens" else value))
-    return curve
+    elif drawn == "alone":
+        for name, shares in result.overlaps.items():
+            series[name] = {way: shares[way] for way in shares if way not in ("by", "questions")}
+    else:
+        for group, by_system in result.groups[drawn].items():
+            for name, row in by_system.items():
+                series.setdefault(name, {})[group] = row.get(measure)
+    places = dict.fromkeys(place for its in series.values() for place in its)
+    lines = [{"place": place, **{name: its.get(place) for name, its in series.items()}} for place in places]
+    table = frame(lines or [{"place": 0}], "place").astype(float)
+    return table.cumsum() if summed else table
 
 
 NOISE = "noise: the 95 % interval, by a paired bootstrap over the questions, includes 0"
