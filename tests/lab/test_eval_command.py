@@ -225,29 +225,3 @@ def test_a_graph_for_each_question(
     assert "6 of 6 records were in" in again.stderr
     assert json.loads(again.stdout)["systems"]["dense"]["R@5"] == 100
     assert evaluated(kg) == before
-
-
-def test_whole_articles_take_the_place_of_paragraphs(
-    evaluate: Evaluate, folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """KGP's documents: the article has five sentences where the set has one, and the gold is found in it."""
-    monkeypatch.setenv("KGRAG_INDEXING__UNIT", "sentence")
-    text = f"Archer sailed. He drew boats. {CORPUS[1]['text']} He was old. He died in Larvik."
-    (tmp_path / "wiki.jsonl").write_text(json.dumps({"title": "Colin_Archer", "text": text}))
-    given = [folder, "--per-question", 2, "-r", "bm25", "--limit", 1, "--json"]
-    short = json.loads(evaluate(*given).stdout)
-    result = evaluate(*given, "--articles", tmp_path / "wiki.jsonl")
-    whole = json.loads(result.stdout)
-    assert (short["passages"], whole["passages"]) == (2, 6)
-    assert whole["systems"]["bm25"]["R@5"] == 100
-    assert "1 of 4 documents are whole articles of wiki.jsonl (1)." in result.stderr
-
-
-def test_gold_can_be_sentences(evaluate: Evaluate, folder: Path, tmp_path: Path) -> None:
-    """One sentence of the long document is the gold, and is found at its place."""
-    queries = [{**QUERIES[0], "supports": [{"passage": "archer", "text": CORPUS[1]["text"]}]}, QUERIES[1]]
-    told = write_set(tmp_path / "told", queries=queries)
-    result = evaluate(told, "--sentences", "-r", "bm25", "--out", tmp_path / "out", "--json")
-    assert json.loads(result.stdout)["systems"]["bm25"]["questions"] == 1
-    assert "1 questions are left out: they name no supporting sentences" in result.stderr
-    assert "names no supporting sentences" in evaluate(folder, "--sentences", "-r", "bm25", code=5).stderr

@@ -81,17 +81,6 @@ def test_answers_iterations_and_usage_by_hand(evaluate: Evaluate, folder: Path, 
     assert first["tokens"] + second["tokens"] + after["tokens"] == row["tokens"]
 
 
-def test_tables_and_markdown(evaluate: Evaluate, folder: Path) -> None:
-    arguments = [folder, "--system", "single+bm25", "--system", "ircot+bm25", "--baseline", "single+bm25"]
-    text = evaluate(*arguments, "--by", "density", "--by", "hops", "--threads", 2).stdout
-    assert "answered: 3 questions, wordllama, 2 threads" in text
-    assert all(word in text for word in ("EM", "F1", "tokens", "cost", "q/s", "by iteration", "by density", "< 9"))
-    assert "against single+bm25" in text
-    text = re.sub(" +", " ", evaluate(*arguments, "--by", "density", "--markdown").stdout)
-    assert "| system | iteration | questions | R@15 | found@15 | calls | tokens |" in text
-    assert "| ircot+bm25 | after | 3 | " in text and "| density | system |" in text and "| ircot+bm25 | F1 | " in text
-
-
 def test_a_data_set_without_answers(evaluate: Evaluate, folder: Path) -> None:
     write_set(folder, CORPUS[:3], QUERIES, TRIPLES)
     row = json.loads(evaluate(folder, "--system", "single+bm25", "--json").stdout)["systems"]["single+bm25"]

@@ -401,7 +401,6 @@ def test_a_figure_of_which_nothing_was_measured_is_an_error(
 def test_questions_that_trained_are_not_measured(command: Command, tmp_path: Path) -> None:
     folder = write_set(tmp_path / "answered", CORPUS[:3], QUERIES, TRIPLES)
     out = tmp_path / "alphas.json"
-    command("lab", "eval", folder, "--retriever", "bm25")
     command("lab", "train", "gnn-ret", folder, "--limit", 2, "--out", out)
     assert json.loads(out.read_text())["trained_on"] == ["q1", "q2"]
     row = ["--table", 2, "--row", "GNN-Ret, trained", "--row", "SBERT", "--set", f"alphas={out}"]

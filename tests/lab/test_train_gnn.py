@@ -122,13 +122,6 @@ def test_the_descent_listens_to_the_edges() -> None:
     assert misleading.loss == best
 
 
-def test_it_ends() -> None:
-    endless = QUIET.model_copy(update={"tolerance": 1e-300, "patience": 10**6, "iterations": 7})
-    seen: list[int] = []
-    train([example(also=("x",)), example(gold=("x",))], 2, 2, endless, lambda stage, done, total: seen.append(done))
-    assert seen[-1] <= 7
-
-
 @pytest.mark.parametrize("labels", ["later", "own", "all"])
 def test_derivatives_of_the_recurrence_are_those_of_its_loss(labels: str) -> None:
     """By every a and by beta, over three single questions, and the sum over all passages is as equation 4 says."""
