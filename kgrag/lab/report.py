@@ -151,29 +151,29 @@ def points(figure: PaperTable, result: "Result") -> "pd.DataFrame":
 
     Tokens are those of all questions up to an iteration (GEAR, figure 4). Raises ConfigurationError without pandas.
     """
-    measure, drawn, rows, summed = figure.measures[0], figure.drawn, result.rows, figure.measures[0] == "tokens"
+    measure, kind, rows = figure.measures[0], figure.drawn, result.rows
     series: dict[str, dict[Any, Any]] = {}
-    if drawn == "iterations":
+    if kind == "iterations":
         for name, steps in result.iterations.items():
             loop: list[Mapping[str, Any]] = [step for step in steps if step["iteration"] != "after"]
-            series[name] = {float(s["iteration"]): s[measure] * (s["questions"] if summed else 1) for s in loop}
-    elif drawn == "ranks":
+            series[name] = {
+                float(s["iteration"]): s[measure] * (s["questions"] if measure == "tokens" else 1) for s in loop
+            }
+    elif kind == "ranks":
         series = {name: {float(m[2:]): row[m] for m in row if m.startswith("R@")} for name, row in rows.items()}
-    elif drawn in ("points", "systems"):
-        series = {
-            name: {row.get("calls", 0.0) if drawn == "points" else "": row[measure]} for name, row in rows.items()
-        }
-    elif drawn == "alone":
+    elif kind in ("points", "systems"):
+        series = {name: {row.get("calls", 0.0) if kind == "points" else "": row[measure]} for name, row in rows.items()}
+    elif kind == "alone":
         for name, shares in result.overlaps.items():
             series[name] = {way: shares[way] for way in shares if way not in ("by", "questions")}
     else:
-        for group, by_system in result.groups[drawn].items():
+        for group, by_system in result.groups[kind].items():
             for name, row in by_system.items():
                 series.setdefault(name, {})[group] = row.get(measure)
-    places = dict.fromkeys(place for its in series.values() for place in its)
-    lines = [{"place": place, **{name: its.get(place) for name, its in series.items()}} for place in places]
+    places = dict.fromkeys(place for values in series.values() for place in values)
+    lines = [{"place": place, **{name: values.get(place) for name, values in series.items()}} for place in places]
     table = frame(lines or [{"place": 0}], "place").astype(float)
-    return table.cumsum() if summed else table
+    return table.cumsum() if measure == "tokens" else table
 
 
 NOISE = "noise: the 95 % interval, by a paired bootstrap over the questions, includes 0"

@@ -84,11 +84,10 @@ def reproduce(args: _Options) -> None:
     if args.table is not None:
         part = source.table(args.table)
         if part.command:
-            numbers = {row.label: zip(part.data, row.numbers, strict=True) for row in part.rows}
             lines = [
-                {"row": label, "data": data, **dict(zip(part.measures, its, strict=True))}
-                for label, by_set in numbers.items()
-                for data, its in by_set
+                {"row": row.label, "data": data, **dict(zip(part.measures, numbers, strict=True))}
+                for row in part.rows
+                for data, numbers in zip(part.data, row.numbers, strict=True)
             ]
             print_frames({f"{part.caption}, as printed": frame(lines, "row", "data")})
             click.echo(f"Of your own: {part.command}")
