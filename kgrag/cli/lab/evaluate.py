@@ -68,8 +68,11 @@ def ranks(args: _RanksOptions) -> None:
         for text in result.notes:
             note(f"Made by: {text}")
         print_frames(result.frames())
-        if args.changes is not None and (rows := changed(result, args.changes)):
+        rows = [] if args.changes is None else changed(result, args.changes)
+        if rows:
             print_frames({f"ranks of gold that change against {args.baseline}": frame(rows, "system", "question")})
+        elif args.changes is not None:
+            note(f"No gold comes among the first {args.changes}, or leaves them, against {args.baseline}.")
 
 
 _PASSED_ON = {
