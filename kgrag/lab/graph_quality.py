@@ -24,10 +24,12 @@ from kgrag.values.errors import ConfigurationError, InputError
 from kgrag.values.events import Progress, no_progress
 from kgrag.values.results import Hit, Passage, Ranking
 
+_ANY = 1_000_000  # passages of a name: as many as there are
+
 KINDS: dict[str, tuple[float, ...]] = {
     "keyword": (1, 2, 3, 4, 5, 6, 8, 10), "keyword+title": (1, 2, 3, 4, 5, 6, 8, 10), "word": (1, 2, 3, 4, 5, 6, 8, 10),
     "word+title": (1, 2, 3, 4, 5, 6, 8, 10), "similar": (1, 2, 3, 5, 7, 10, 15, 20), "mention": (2, 3, 5, 10, 20, 50),
-    "named": (2, 5, 10, 50, 1_000_000), "named+next": (2, 5, 10, 50, 1_000_000), "title": (1, 2, 5, 10, 50),
+    "named": (2, 5, 10, 50, _ANY), "named+next": (2, 5, 10, 50, _ANY), "title": (1, 2, 5, 10, 50),
     "tagme": (0.1, 0.2, 0.3, 0.4, 0.5, 0.6),
 }  # fmt: skip
 """Kind of edges -> its density settings: keywords of a passage, nearest passages, passages of a name, TAGME's rho.
@@ -175,7 +177,8 @@ class _Setting:
         if walk is not None and not (kind == "similar" and setting > context.reader.collection.indexing.similar):
             expression = parse(walk)
             edges = tuple(kind.replace("+title", "+title+document").split("+"))
-            options = {"cap": cap} | dict(expression.options) | {"edges": edges, _OPTIONS[kind]: setting}
+            own = 0 if setting == _ANY else setting
+            options = {"cap": cap} | dict(expression.options) | {"edges": edges, _OPTIONS[kind]: own}
             self._walk = Kgp(
                 *(make_retriever(part, context) for part in expression.parts or [Expression("bm25")]), **options
             )

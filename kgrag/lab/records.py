@@ -26,7 +26,7 @@ from kgrag.client.collection import Collection
 from kgrag.graph.reader import Reader
 from kgrag.lab.datasets import Dataset, Question
 from kgrag.lab.measures import exact_match, f1, recall_at, structure_match
-from kgrag.lab.report import Result, Sheet
+from kgrag.lab.report import Result
 from kgrag.lab.retrieving import AnswerRecord, Record
 from kgrag.retrieval.base import Retriever
 from kgrag.retrieval.compose import text_of
@@ -252,19 +252,6 @@ def changes(result: Result, k: int) -> list[dict[str, Any]]:
             row = {"system": r.system, "question": r.question.id, "type": r.question.type}
             rows.append({**row, "before": before, "after": r.ranks, "gained": gained})
     return sorted(rows, key=lambda row: (row["system"], -row["gained"], row["question"]))
-
-
-def changes_sheet(result: Result, k: int) -> Sheet:
-    """Return the changes as a table. Raises InputError without a baseline."""
-
-    def cell(value: Any) -> str:
-        if isinstance(value, float):
-            return f"{100 * value:+.0f}"
-        return value if isinstance(value, str) else " ".join("-" if rank is None else str(rank) for rank in value)
-
-    rows = tuple(tuple(map(cell, row.values())) for row in changes(result, k))
-    head = ("system", "question", "type", "before", "after", f"R@{k}")
-    return Sheet(f"ranks of gold that change against {result.baseline}", head, rows)
 
 
 _AT_ONCE = 100  # questions

@@ -1,13 +1,13 @@
-"""The result of an experiment: plain values, tables for a terminal, a notebook or a README, the machine it ran on."""
+"""The result of an experiment: plain values, data frames of pandas, pictures, the machine it ran on."""
 
 import os
 import platform
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kgrag.lab import summary
 from kgrag.lab.measures import Difference
@@ -21,16 +21,13 @@ from kgrag.values.installing import require_extra
 from kgrag.values.results import Usage
 from kgrag.wire import VERSION
 
+if TYPE_CHECKING:
+    import pandas as pd  # type: ignore[import-untyped]
+
 FORMATS = (".png", ".svg", ".pdf")
 _PREFERRED = ("R@5", "R@2", "answer@5", "answer@2")
 _LEAST = 0.05  # ms: a value that is rounded to 0 has no place on a logarithmic axis
 _MARKERS = "osD^vP"  # a new one when the colours begin again
-
-Lines = Sequence[tuple[tuple[str, ...], Mapping[str, Any]]]
-"""Lines of a sheet: what they are about, and their measures."""
-
-Series = Mapping[str, Sequence[tuple[str | float, float]]]
-"""A name -> its points on the two axes."""
 
 
 def check_plot(path: Path) -> None:
@@ -134,90 +131,57 @@ def draw(figure: PaperTable, result: "Result", title: str, path: Path) -> None:
         plot_sweep(result.sweep, result.rows, title, path)
         return
     check_plot(path)
-    series = points(figure, result)
-    if not any(series.values()):
+    table = points(figure, result)
+    if table.isna().all(axis=None):
         raise ConfigurationError(f"Figure {figure.number} has nothing to draw.", "Its tables hold the values.")
     figure_class, _ = drawing()
     picture = figure_class(figsize=(9, 5), layout="constrained", dpi=150)
     axes = picture.add_subplot()
+    line = {"iterations": "o-", "ranks": "o-", "points": "o"}.get(figure.drawn)
+    table.plot(ax=axes, legend=False, **({"kind": "bar", "rot": 0} if line is None else {"style": line}))
     below = {"iterations": "iteration", "ranks": "k", "points": "calls"}.get(figure.drawn, figure.drawn)
     axes.set(title=title, xlabel=below, ylabel=figure.measures[0])
-    places = list(dict.fromkeys(x for line in series.values() for x, _ in line))
-    width = 0.8 / max(1, len(series))
-    marker = {"iterations": "o-", "ranks": "o-", "points": "o"}.get(figure.drawn)
-    for number, (name, line) in enumerate(series.items()):
-        heights, style = [y for _, y in line], {"color": f"C{number % 10}", "label": name}
-        if marker is not None:
-            axes.plot([x for x, _ in line], heights, marker, **style)
-        else:
-            axes.bar([places.index(x) + number * width for x, _ in line], heights, width, **style)
-    if marker is None:
-        axes.set_xticks([i + 0.4 - width / 2 for i in range(len(places))], list(map(str, places)))
     axes.grid(True, axis="y", alpha=0.3)
     picture.legend(loc="outside right upper", fontsize=9)
     save(picture, path)
 
 
-def points(figure: PaperTable, result: "Result") -> Series:
-    """Return the points of a figure.
+def points(figure: PaperTable, result: "Result") -> "pd.DataFrame":
+    """Return the measure of a figure, a column a system, by iteration, rank, number of calls, or group of questions.
 
-    Each system's measure by iteration, rank, number of calls, or group of questions.
+    Tokens are those of all questions up to an iteration (GEAR, figure 4). Raises ConfigurationError without pandas.
     """
-    measure = figure.measures[0]
-    if figure.drawn == "iterations":
-        return {name: _by_iteration(rows, measure) for name, rows in result.iterations.items()}
-    if figure.drawn == "ranks":
-        cuts = [m for m in next(iter(result.rows.values()), {}) if m.startswith("R@")]
-        return {name: [(float(m[2:]), row[m] or 0.0) for m in cuts] for name, row in result.rows.items()}
-    if figure.drawn == "points":
-        return {name: [(row.get("calls") or 0.0, row[measure] or 0.0)] for name, row in result.rows.items()}
-    if figure.drawn == "alone":
-        return {
-            name: [(way, float(row[way])) for way in row if way not in ("by", "questions")]
-            for name, row in result.overlaps.items()
-        }
-    if figure.drawn == "systems":
-        return {name: [("", row[measure] or 0.0)] for name, row in result.rows.items()}
-    series: dict[str, list[tuple[str | float, float]]] = {}
-    for group, rows in result.groups[figure.drawn].items():
-        for name, row in rows.items():
-            series.setdefault(name, []).append((group, row.get(measure) or 0.0))
-    return series
-
-
-def _by_iteration(rows: Sequence[Mapping[str, float | str | None]], measure: str) -> list[tuple[str | float, float]]:
-    """Return a measure by iteration; tokens are those of all questions up to it (GEAR, figure 4)."""
-    curve: list[tuple[str | float, float]] = []
-    total = 0.0
-    for row in rows:
-        if row["iteration"] != "after":
-            value = float(row[measure] or 0)
-            total += value * float(row["questions"] or 0)
-            curve.append((float(row["iteration"] or 0), total if measure == "tokens" else value))
-    return curve
+    measure, kind, rows = figure.measures[0], figure.drawn, result.rows
+    series: dict[str, dict[Any, Any]] = {}
+    if kind == "iterations":
+        for name, steps in result.iterations.items():
+            loop: list[Mapping[str, Any]] = [step for step in steps if step["iteration"] != "after"]
+            series[name] = {
+                float(s["iteration"]): s[measure] * (s["questions"] if measure == "tokens" else 1) for s in loop
+            }
+    elif kind == "ranks":
+        series = {name: {float(m[2:]): row[m] for m in row if m.startswith("R@")} for name, row in rows.items()}
+    elif kind in ("points", "systems"):
+        series = {name: {row.get("calls", 0.0) if kind == "points" else "": row[measure]} for name, row in rows.items()}
+    elif kind == "alone":
+        for name, shares in result.overlaps.items():
+            series[name] = {way: shares[way] for way in shares if way not in ("by", "questions")}
+    else:
+        for group, by_system in result.groups[kind].items():
+            for name, row in by_system.items():
+                series.setdefault(name, {})[group] = row.get(measure)
+    places = dict.fromkeys(place for values in series.values() for place in values)
+    lines = [{"place": place, **{name: values.get(place) for name, values in series.items()}} for place in places]
+    table = frame(lines or [{"place": 0}], "place").astype(float)
+    return table.cumsum() if measure == "tokens" else table
 
 
 NOISE = "noise: the 95 % interval, by a paired bootstrap over the questions, includes 0"
 
 
-ITERATIONS = "recall is of all that was found up to it"
-WHO = ("retriever", "system")
-NAMED = (*WHO, "measure", "type", "verdict")
-"""Columns of words, which stand to the left, as does the first column of a table."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sheet:
-    """A table of text, ready to print: the first column and those in NAMED to the left, the others to the right."""
-
-    title: str
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-
-
 @dataclass(frozen=True, repr=False)
 class Result:
-    """The results of an experiment. `print` shows its tables, as does a notebook.
+    """The results of an experiment. `print` shows its tables, as does a notebook; `frames` are the same to work with.
 
     `rows`: system -> measure -> value. `groups`: type, hops or density -> group -> such rows. `differences`: system ->
     measure -> difference from the `baseline` with its 95 % interval. `errors` and `problems`: system -> question ->
@@ -274,39 +238,43 @@ class Result:
             **more,
         )
 
-    def table(self) -> list[dict[str, float | str | None]]:
-        """Return the main table: a row a system, with `system` and its measures as plain values, ready for pandas."""
-        return [{"system": system, **row} for system, row in self.rows.items()]
+    def frames(self) -> "dict[str, pd.DataFrame]":
+        """Return the tables as data frames by their titles, the most important first; NaN where there is no value.
 
-    def sheets(self) -> list[Sheet]:
-        """Return the tables as text, the most important first."""
+        Raises ConfigurationError without pandas.
+        """
         if not self.rows:
-            return []
+            return {}
         who = "system" if self.iterations else "retriever"
-        result = [measures_sheet(self.title, self.rows, who)]
-        if self.iterations:
-            lines: Lines = [
-                ((name, str(step["iteration"]), _text(step["questions"], "questions")), step)
-                for name, steps in self.iterations.items()
-                for step in steps
-            ]
-            result.append(_sheet(f"by iteration; {ITERATIONS}", ("system", "iteration", "questions"), lines))
-        for what, tables in self.groups.items():
-            flat = [(group, system, row) for group, rows in tables.items() for system, row in rows.items()]
-            lines = [((group, _text(row["questions"], "questions"), system), row) for group, system, row in flat]
-            result.append(_sheet(f"by {what}", (what, "questions", who), lines))
-        if (grid := matrix_sheet(self.rows)) is not None:
-            result.append(grid)
+        tables = {self.title: frame([{who: name, **row} for name, row in self.rows.items()], who)}
+        steps = [{who: name, **step} for name, steps in self.iterations.items() for step in steps]
+        if steps:
+            tables["by iteration; recall is of all that was found up to it"] = frame(steps, who, "iteration")
+        for what, groups in self.groups.items():
+            lines = [{what: group, who: name, **row} for group, rows in groups.items() for name, row in rows.items()]
+            tables[f"by {what}"] = frame(lines, what, who)
+        pairs = [(name.split("+", 1), row) for name, row in self.rows.items() if "+" in name]
+        for measure in [m for m in ("F1", "R@5") if pairs and all(m in row for _, row in pairs)][:1]:
+            lines = [{"strategy": s, "retriever": r, measure: row[measure]} for (s, r), row in pairs]
+            grid = frame(lines, "strategy", "retriever")[measure].unstack()
+            if min(grid.shape) > 1 and grid.notna().all(axis=None):
+                tables[f"{measure} by strategy and retriever"] = grid
         if self.baseline is not None and self.differences:
-            result.append(differences_sheet(self.baseline, self.differences, who))
-            if self.overlaps:
-                lines = [((name, str(row["by"]), str(row["questions"])), row) for name, row in self.overlaps.items()]
-                result.append(_sheet(f"% correct, compared with {self.baseline}", (who, "by", "questions"), lines))
-        return result
+            lines = [
+                {who: name, "measure": measure, **{k: round(v, digits(measure)) for k, v in asdict(d).items()},
+                 "verdict": d.verdict}
+                for name, measures in self.differences.items() for measure, d in measures.items()
+            ]  # fmt: skip
+            tables[f"against {self.baseline}; {NOISE}"] = frame(lines, who, "measure")
+        if self.overlaps:
+            lines = [{who: name, **row} for name, row in self.overlaps.items()]
+            tables[f"% correct, compared with {self.baseline}"] = frame(lines, who)
+        return tables
 
     def markdown(self, command: str = "") -> str:
         """Return the tables in Markdown, with their command beneath, if there is one, and the machine."""
-        parts = [f"{sheet.title}:\n\n{_table(sheet)}" for sheet in self.sheets()]
+        tables = self.frames().items()
+        parts = [f"{title}:\n\n{table.reset_index().to_markdown(index=False)}" for title, table in tables]
         if command:
             parts.append(f"```console\n$ {command}\n```")
         return "\n\n".join([*parts, *filter(None, [self.conditions.get("machine")])])
@@ -362,40 +330,14 @@ class Result:
         return f"<Result of {self.title}>"
 
     def _repr_html_(self) -> str:
-        return "".join(map(_html, self.sheets()))
+        return "".join(f"<p>{escape(title)}</p>{table.to_html()}" for title, table in self.frames().items())
 
 
-def measures_sheet(title: str, rows: Rows, who: str = "retriever") -> Sheet:
-    """Return measures as a sheet: a line a system, a column a measure."""
-    return _sheet(title, (who,), [((system,), row) for system, row in rows.items()])
-
-
-def differences_sheet(
-    baseline: str, differences: Mapping[str, Mapping[str, Difference]], who: str = "retriever"
-) -> Sheet:
-    """Return differences as a sheet: a line a system and measure.
-
-    How much better than the baseline, in what interval, and whether that is noise.
-    """
-    lines = []
-    for system, measures in differences.items():
-        for measure, d in measures.items():
-            n = digits(measure)
-            interval = f"{d.low:+.{n}f} to {d.high:+.{n}f}"
-            lines.append((system, measure, f"{d.value:+.{n}f}", interval, d.verdict))
-    head = (who, "measure", "difference", "95 % interval", "verdict")
-    return Sheet(f"against {baseline}; {NOISE}", head, tuple(lines))
-
-
-def matrix_sheet(rows: Rows) -> Sheet | None:
-    """Return strategies by retrievers, where several of each were measured: F1, or else recall."""
-    parted = {tuple(name.split("+", 1)): row for name, row in rows.items() if "+" in name}
-    strategies, retrievers = (list(dict.fromkeys(pair[i] for pair in parted)) for i in (0, 1))
-    measured = next((m for m in ("F1", "R@5") if all(m in row for row in parted.values())), None)
-    if measured is None or min(len(strategies), len(retrievers)) < 2 or len(parted) < len(strategies) * len(retrievers):
-        return None
-    lines = ((s, *(_text(parted[s, r][measured], measured) for r in retrievers)) for s in strategies)
-    return Sheet(f"{measured} by strategy and retriever", ("strategy", *retrievers), tuple(lines))
+def frame(rows: Iterable[Mapping[str, Any]], *index: str) -> "pd.DataFrame":
+    """Return rows as a data frame over some of their columns. Raises ConfigurationError without pandas."""
+    with require_extra("lab", "Tables of experiments need pandas."):
+        import pandas as pd
+    return pd.DataFrame(rows).set_index(list(index))
 
 
 def machine(neo4j: str = "") -> str:
@@ -411,39 +353,3 @@ def machine(neo4j: str = "") -> str:
         f"{platform.system()} {platform.machine()}, {cores} cores, {memory:.0f} GiB of memory, "
         f"Python {platform.python_version()}" + (f", Neo4j {neo4j}" if neo4j else "")
     )
-
-
-def _sheet(title: str, keys: tuple[str, ...], lines: Lines) -> Sheet:
-    """Return lines, each with its keys, as a sheet; a missing value is a dash, no errors are empty."""
-    columns = [name for name in dict.fromkeys(n for _, row in lines for n in row) if name not in (*keys, "questions")]
-    cells = ((*key, *(_text(row.get(c, 0 if c == "errors" else None), c) for c in columns)) for key, row in lines)
-    return Sheet(title, (*keys, *columns), tuple(cells))
-
-
-def _text(value: float | str | None, measure: str) -> str:
-    if value is None:
-        return "-"
-    return value if isinstance(value, str) else f"{value:.{digits(measure)}f}"
-
-
-def _table(sheet: Sheet) -> str:
-    named = {i for i, name in enumerate(sheet.head) if name in NAMED}
-    lines = [sheet.head, tuple("---" if i in named or i == 0 else "---:" for i in range(len(sheet.head)))]
-    for row in sheet.rows:
-        lines.append(
-            tuple(f"`{cell}`" if sheet.head[i] in WHO else cell.replace("|", "\\|") for i, cell in enumerate(row))
-        )
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def _html(sheet: Sheet) -> str:
-    """Return a sheet as a table of HTML, with insignificant differences in grey."""
-
-    def line(cells: Iterable[str], tag: str) -> str:
-        aligned = ("left" if i == 0 or name in NAMED else "right" for i, name in enumerate(sheet.head))
-        parts = zip(cells, aligned, strict=True)
-        return "".join(f'<{tag} style="text-align: {side}">{escape(cell)}</{tag}>' for cell, side in parts)
-
-    grey = ' style="color: grey"'
-    rows = "".join(f"<tr{grey if row[-1] == 'noise' else ''}>{line(row, 'td')}</tr>" for row in sheet.rows)
-    return f"<table><caption>{escape(sheet.title)}</caption><tr>{line(sheet.head, 'th')}</tr>{rows}</table>"

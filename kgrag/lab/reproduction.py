@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from string import Formatter
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from kgrag.client.collection import Collection
 from kgrag.lab.datasets import Dataset
@@ -14,13 +14,16 @@ from kgrag.lab.experiment import By, Experiment, spelt
 from kgrag.lab.grading import TASK
 from kgrag.lab.layers import prepare, unwritten
 from kgrag.lab.papers import Paper, PaperRow, PaperTable, override
-from kgrag.lab.report import Result, Sheet
+from kgrag.lab.report import Result, frame
 from kgrag.lab.training import trained_on
 from kgrag.retrieval.base import Layer
 from kgrag.settings import Settings
 from kgrag.values.errors import NotFoundError
 from kgrag.values.events import Progress
 from kgrag.values.results import Usage
+
+if TYPE_CHECKING:
+    import pandas as pd  # type: ignore[import-untyped]
 
 _DEPTH = 15
 
@@ -253,20 +256,19 @@ class Reproduction:
         failed = f" {self.errors} questions failed." if self.errors else ""
         return f"{total.calls:,} calls ({total.cached:,} cached), {total.tokens:,} tokens, {cost}.{failed}"
 
-    def sheet(self) -> Sheet:
+    def frames(self) -> "dict[str, pd.DataFrame]":
         """Return a line a row and data set, and for each measure the paper's number, ours and the difference."""
-        head = ["row", "data"]
-        for measure in self.table.measures:
-            head += [f"{measure} paper", "ours", "diff"]
         lines = []
         for label, sets in self.cells.items():
             for data, cells in sets.items():
-                line = [label, data]
-                for theirs, ours in cells.values():
+                line: dict[str, Any] = {"row": label, "data": data}
+                for measure, (theirs, ours) in cells.items():
                     both = theirs is not None and ours is not None
-                    line += [_text(theirs), _text(ours), f"{(ours or 0) - (theirs or 0):+.1f}" if both else "-"]
-                lines.append(tuple(line))
-        return Sheet(f"{self.paper.name}, table {self.table.number}: {self.table.caption}", tuple(head), tuple(lines))
+                    difference = (ours or 0) - (theirs or 0) if both else None
+                    line |= {f"{measure} paper": theirs, f"{measure} ours": ours, f"{measure} diff": difference}
+                lines.append(line)
+        title = f"{self.paper.name}, table {self.table.number}: {self.table.caption}"
+        return {title: frame(lines, "row", "data").round(1)} if lines else {}
 
     def plain(self, differences: Sequence[str]) -> dict[str, Any]:
         """Return the table as plain values, with the differences from the paper."""
@@ -343,7 +345,3 @@ def _quoted(text: str) -> str:
     except (ValueError, SyntaxError):
         return repr(text)
     return text
-
-
-def _text(number: float | None) -> str:
-    return "-" if number is None else f"{number:.1f}"

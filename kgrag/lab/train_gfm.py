@@ -42,7 +42,7 @@ def prepare(
     """
     import torch
 
-    context = surroundings.context
+    context, name = surroundings.context, surroundings.context.reader.collection.name
 
     def read(question: Question) -> Example | None:
         query = Query(question.text)
@@ -60,8 +60,8 @@ def prepare(
         questions,
         read,
         progress,
-        f"lead to entities of their gold in collection {context.reader.collection.name!r}",
-        "Hundreds are better. Ingest their documents with triples, or find triples: kgrag enrich extract.",
+        f"lead to entities of their gold in collection {name!r}",
+        f"Hundreds are better. Find triples in their documents: `kgrag enrich extract -c {name}`.",
     )
 
 

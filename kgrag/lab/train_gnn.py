@@ -55,9 +55,7 @@ class Example:
     """A question of GNN-Ret: distances of the nearest passages and of its gold, the gold passages, the edges."""
 
     LACK: ClassVar = "have gold"
-    REMEDY: ClassVar = (
-        "20 are better. Name the collection that holds their documents, or ingest these: kgrag lab eval DATASET."
-    )
+    REMEDY: ClassVar = "20 are better. Take a larger question set."
     question: Question
     start: Mapping[str, float]
     gold: tuple[str, ...]

@@ -149,12 +149,9 @@ def test_killed_at_any_transaction_it_ends_the_same(
             with _killed_at(number, monkeypatch):
                 try:
                     kg[collection_name].ingest(documents)
-                    done = True
+                    break
                 except _Killed:
-                    done = False
-            if done:
-                break
-            tries += 1
+                    tries += 1
             if number > 1:
                 assert collection_name not in [each.name for each in kg.collections()]
                 with pytest.raises(MismatchError, match=r"(?s)was interrupted.*same `kgrag ingest` again"):

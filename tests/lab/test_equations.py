@@ -20,8 +20,8 @@ from kgrag.models.prompted import framed
 from kgrag.retrieval.base import Query, Scored
 from kgrag.retrieval.gnn_ret import GnnRet, GnnRetOptions, Memory, State, nearest
 from kgrag.retrieval.kgp import Kgp, KgpOptions
-from kgrag.retrieval.sync_ge import SyncGe, SyncGeOptions
-from kgrag.settings import Settings
+from kgrag.retrieval.sync_ge import SyncGeOptions
+from kgrag.settings import ChatSettings, Settings
 from kgrag.values.documents import Triple
 from kgrag.values.results import Passage, Usage
 
@@ -105,15 +105,6 @@ def test_equation_9_of_gear_sums_over_all_lists() -> None:
     assert [x.id for x in best] == ["c", "a", "b"]
 
 
-def test_sync_ge_reads_the_first_passages_and_ranks_all() -> None:
-    seen: list[list[str]] = []
-    retriever = made(SyncGe, parts=(Base(*"abcd"),), settings=SyncGeOptions(passages=2))
-    retriever.read = lambda query, base: seen.append([x.id for x in base])
-    retriever.expand = lambda query, base, facts: base
-    assert [x.id for x in retriever.rank(Query("Who?"), 3)] == ["a", "b", "c"]
-    assert seen == [["a", "b"]]
-
-
 def test_what_kgp_wants_next_is_told_by_the_question_and_the_path() -> None:
     path = list(passages("a", "b").values())
     by_words, encoder = (made(Kgp, settings=KgpOptions(guide=guide)) for guide in ("words", "encoder"))
@@ -152,27 +143,18 @@ def test_thoughts_of_bdtr_come_from_the_pool_so_far() -> None:
     llm = Told({"fast": "f", "slow": "s"})
     agent = _Bdtr(inquiry(Base(), llm), BdtrOptions(read=1))
     agent.next_queries()
-    for id, score in (("a", 0.5), ("b", 0.9)):
+    for id, score in (("a", 0.5), ("b", 0.9), ("c", 0.1)):
         agent.absorb("?", [Scored(id, score)])
         agent.next_queries()
     shown = [given["passages"] for given in llm.given]
-    assert ["Text of a." in text for text in shown] == [True, False]
-    assert ["Text of b." in text for text in shown] == [False, True]
-    assert [given["thoughts"] for given in llm.given] == ["(none)", "f\ns"]
+    assert ["Text of a." in text for text in shown] == [True, False, False]
+    assert ["Text of b." in text for text in shown] == [False, True, True]
+    assert [given["thoughts"] for given in llm.given] == ["(none)", "f\ns", "f\ns\nf\ns"]
     wide = _Bdtr(inquiry(Base(*"abcdefghijkl")), BdtrOptions(pool=10))  # where 8 are wanted in the end
     assert len(wide.retrieve(Query("?"))) == 10
     turns = _IterRetgen(inquiry(Base()), IterRetgenOptions(passages=1))
     turns.absorb("?", ranked("a", "b"))
     assert [x.id for x in turns.finalise()] == ["a"]
-
-
-def test_equation_6_of_bdtr_is_over_the_first_fifty() -> None:
-    agent = made(_Bdtr, inquiry=inquiry(Base()), settings=BdtrOptions(), _verified=lambda ranking: [])
-    spread = [*(0.6 for _ in range(20)), *(0.5 for _ in range(30)), *(0.0 for _ in range(10))]
-    agent.finalise = lambda: [Scored(f"{i:02}", score) for i, score in enumerate(spread)]
-    assert agent.conclude().evidence == 20  # mean 0.54 and deviation 0.05; over all of them 0.45 and 0.21
-    agent.settings = BdtrOptions(spread=60)
-    assert agent.conclude().evidence == 5  # the least
 
 
 def test_rows_of_a_table_have_their_own_settings_and_each_set_its_own_values() -> None:
@@ -182,6 +164,12 @@ def test_rows_of_a_table_have_their_own_settings_and_each_set_its_own_values() -
         settings = change(paper.apply(Settings(_env_file=None)))  # type: ignore[call-arg]
         lengths |= {row.label: value_of(settings, ("retrieval", "sync_ge", "length")) for row in rows}
     assert lengths == {f"l = {length}, n = {n}": length for length in (2, 3, 4) for n in (1, 2, 3, 4)}
+    models = Reproduction(paper, paper.table("9"), ["Llama-3.1-8B"], {"llama": "small"})
+    ((change, _),) = models.parts()
+    chat = change(Settings(_env_file=None, chat=ChatSettings(model="mine"))).chat  # type: ignore[call-arg]
+    assert (chat.model, chat.models) == ("small", {"grade": "mine"})  # one model marks all rows
+    other = find_paper("gnn-ret")
+    assert Reproduction(other, other.table("1"))._options()["depth"] == 100
     table = Reproduction(paper, paper.table("2"))
     row = next(row for row in table.rows if row.label == "GEAR")
     assert [table._system(row, place, "R@5") for place in range(3)] == [f"gear(steps={n})+rrf" for n in (4, 2, 2)]
@@ -209,7 +197,8 @@ def test_numbers_of_a_cell_and_what_was_spent(monkeypatch: pytest.MonkeyPatch) -
     assert asked[0]["depth"] == 50
     assert run.cells["B"]["2wiki"] == {"R@5": (40.0, 50.0), "R@50": (60.5, None)}
     assert run.cells["D"]["2wiki"]["R@50"] == (6.0, 70.0)
-    assert run.sheet().rows[0] == ("B", "2wiki", "40.0", "50.0", "+10.0", "60.5", "-", "-")
+    (shown,) = run.frames().values()
+    assert shown.loc[("B", "2wiki")].tolist()[:4] == [40, 50, 10, 60.5] and shown.isna().loc[("B", "2wiki")].sum() == 2
     assert run.missing == {"bm25(a=1) (2wiki)": "No."}
     assert (run.errors, run.plain([])["calls"], run.plain([])["tokens"]) == (2, 2, 11)
 

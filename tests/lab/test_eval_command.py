@@ -1,5 +1,5 @@
 import json
-import sys
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +11,6 @@ from question_set import CORPUS, QUERIES, evaluated, write_set
 
 from kgrag import KnowledgeGraph
 from kgrag.lab.readers import read_dataset
-from kgrag.values.installing import install_hint
 
 pytestmark = [pytest.mark.long, pytest.mark.usefixtures("evaluations_are_deleted")]
 
@@ -63,21 +62,6 @@ def test_json_has_the_measures_of_every_retriever_and_nothing_else_is_on_stdout(
     names = {info.name: info for info in kg.collections()}
     assert "must-not-be-used" not in names
     assert names[read_dataset(folder).collection("wordllama")].counts["Triple"] == 1
-
-
-def test_a_second_run_ingests_nothing(evaluate: Evaluate, folder: Path, kg: KnowledgeGraph) -> None:
-    evaluate(folder, "--retriever", "bm25")
-    dataset = read_dataset(folder)
-    report = kg[dataset.collection("wordllama")].ingest(dataset.documents())
-    assert (report.added, report.changed, report.unchanged) == (0, 0, 4)
-
-
-def test_the_table_names_measures_and_retrievers(evaluate: Evaluate, folder: Path) -> None:
-    result = evaluate(folder, "-r", "bm25", "-r", "dense", "-r", "bm25", "--limit", 2)
-    lines = result.stdout.splitlines()
-    assert "small: 2 questions, wordllama" in lines[0]
-    assert all(measure in result.stdout for measure in MEASURES)
-    assert sum("bm25" in line for line in lines) == sum("dense" in line for line in lines) == 1
 
 
 def test_another_question_set_over_the_same_corpus_ingests_nothing(
@@ -185,10 +169,9 @@ def test_groups_and_differences(evaluate: Evaluate, folder: Path) -> None:
 def test_markdown_holds_tables_the_command_and_the_machine(evaluate: Evaluate, folder: Path) -> None:
     arguments = ["--retriever", "rrf(bm25, dense)", "--by", "hops", "--baseline", "bm25", "--markdown"]
     text = evaluate(folder, *arguments, "--seed", 3).stdout
-    assert "| retriever | R@2 | R@5 |" in text
-    assert "| `rrf(bm25, dense)` |" in text
-    assert "| hops | questions | retriever |" in text
-    assert " | noise |" in text
+    head, row = (re.split(r" *\| *", line) for line in (text.splitlines()[2], text.splitlines()[4]))
+    assert (head[1:4], row[1]) == (["retriever", "R@2", "R@5"], "rrf(bm25, dense)")
+    assert re.search(r"\| +hops \| retriever +\|", text) and "| noise" in text
     command = f"$ kgrag lab eval {folder} --retriever 'rrf(bm25, dense)' --by hops --seed 3 --baseline bm25 --markdown"
     assert command in text
     assert "GiB of memory, Python 3" in text.splitlines()[-1]
@@ -223,13 +206,6 @@ def test_long_documents_and_other_corpora_at_once(
     assert row["questions"] == 3
 
 
-def test_without_matplotlib_a_plot_says_how_to_install_it(
-    evaluate: Evaluate, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    assert install_hint("plot") in evaluate(folder, "--plot", "recall.png", code=2).stderr
-
-
 def test_a_graph_for_each_question(
     evaluate: Evaluate, folder: Path, kg: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -249,29 +225,3 @@ def test_a_graph_for_each_question(
     assert "6 of 6 records were in" in again.stderr
     assert json.loads(again.stdout)["systems"]["dense"]["R@5"] == 100
     assert evaluated(kg) == before
-
-
-def test_whole_articles_take_the_place_of_paragraphs(
-    evaluate: Evaluate, folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """KGP's documents: the article has five sentences where the set has one, and the gold is found in it."""
-    monkeypatch.setenv("KGRAG_INDEXING__UNIT", "sentence")
-    text = f"Archer sailed. He drew boats. {CORPUS[1]['text']} He was old. He died in Larvik."
-    (tmp_path / "wiki.jsonl").write_text(json.dumps({"title": "Colin_Archer", "text": text}))
-    given = [folder, "--per-question", 2, "-r", "bm25", "--limit", 1, "--json"]
-    short = json.loads(evaluate(*given).stdout)
-    result = evaluate(*given, "--articles", tmp_path / "wiki.jsonl")
-    whole = json.loads(result.stdout)
-    assert (short["passages"], whole["passages"]) == (2, 6)
-    assert whole["systems"]["bm25"]["R@5"] == 100
-    assert "1 of 4 documents are whole articles of wiki.jsonl (1)." in result.stderr
-
-
-def test_gold_can_be_sentences(evaluate: Evaluate, folder: Path, tmp_path: Path) -> None:
-    """One sentence of the long document is the gold, and is found at its place."""
-    queries = [{**QUERIES[0], "supports": [{"passage": "archer", "text": CORPUS[1]["text"]}]}, QUERIES[1]]
-    told = write_set(tmp_path / "told", queries=queries)
-    result = evaluate(told, "--sentences", "-r", "bm25", "--out", tmp_path / "out", "--json")
-    assert json.loads(result.stdout)["systems"]["bm25"]["questions"] == 1
-    assert "1 questions are left out: they name no supporting sentences" in result.stderr
-    assert "names no supporting sentences" in evaluate(folder, "--sentences", "-r", "bm25", code=5).stderr

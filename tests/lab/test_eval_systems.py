@@ -1,6 +1,7 @@
 """kgrag lab eval --system, from the command to the tables, with a scripted language model."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -80,22 +81,6 @@ def test_answers_iterations_and_usage_by_hand(evaluate: Evaluate, folder: Path, 
     assert first["tokens"] + second["tokens"] + after["tokens"] == row["tokens"]
 
 
-def test_tables_and_markdown(evaluate: Evaluate, folder: Path) -> None:
-    arguments = [folder, "--system", "single+bm25", "--system", "ircot+bm25", "--baseline", "single+bm25"]
-    text = evaluate(*arguments, "--by", "density", "--by", "hops", "--threads", 2).stdout
-    assert "answered: 3 questions, wordllama, 2 threads" in text
-    assert all(word in text for word in ("EM", "F1", "tokens", "cost", "q/s", "by iteration", "by density", "< 9"))
-    assert "against single+bm25" in text
-    text = evaluate(*arguments, "--by", "density", "--markdown").stdout
-    assert "| system | R@2 | R@5 |" in text
-    assert "| system | iteration | questions | R@15 | found@15 | calls | tokens |" in text
-    assert "| `ircot+bm25` | after | 3 | " in text
-    assert "| density | questions | system |" in text
-    assert "| `ircot+bm25` | F1 | " in text
-    command = "--system single+bm25 --system ircot+bm25 --by density --baseline single+bm25 --markdown"
-    assert f"$ kgrag lab eval {folder} {command}" in text
-
-
 def test_a_data_set_without_answers(evaluate: Evaluate, folder: Path) -> None:
     write_set(folder, CORPUS[:3], QUERIES, TRIPLES)
     row = json.loads(evaluate(folder, "--system", "single+bm25", "--json").stdout)["systems"]["single+bm25"]
@@ -157,7 +142,7 @@ def test_answers_are_marked_once(evaluate: Evaluate, folder: Path, scripted: Scr
     scripted.say("grade", {"correct": True}, {"correct": False})
     marked = evaluate(*arguments, "--grade", "--markdown")
     text = marked.stdout
-    assert "| EM | F1 | Acc | calls |" in text
+    assert re.search(r"\| +EM \| +F1 \| +Acc \| +calls \|", text)
     assert "Marking took 3 calls (0 cached), " in marked.stderr
     assert "--system single+bm25 --grade" in text
     assert scripted.tasks == ["grade"] * 3
@@ -215,7 +200,7 @@ def test_a_setting_is_varied(evaluate: Evaluate, folder: Path, tmp_path: Path) -
     assert "vary replaces the baseline kgp" in evaluate(*arguments, "--baseline", "kgp", code=2).stderr
     system = [folder, "--system", "single+bm25", "--vary", "evidence=1,2", "--limit", 1, "--markdown"]
     text = evaluate(*system, "--plot", tmp_path / "sweep.png").stdout
-    assert "| `single(evidence=2)+bm25` | " in text
+    assert "| single(evidence=2)+bm25 | " in text
     assert (tmp_path / "sweep.png").stat().st_size > 1000
 
 

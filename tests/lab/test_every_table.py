@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from command_line import run_kgrag
 from made_models import generator, late_interaction, sentence_encoder
-from published_formats import HOTPOT
 from question_set import write_set
 from scripted import Scripted
 from tagging import LocalTagme
@@ -155,41 +154,3 @@ def test_every_row_is_measured_as_what_it_says(
     if not table.drawn and table.by is None:
         for label, its in found["rows"].items():
             assert None not in [cell["ours"] for cell in its[table.data[0]].values()], (label, its, result.stderr)
-
-
-COMMANDS = [
-    (name, option, table)
-    for name in ("gear", "gears", "kgp", "bdtr", "gnn-ret")
-    for option, its in (("--table", find_paper(name).tables), ("--figure", find_paper(name).figures))
-    for table in its.values()
-    if table.command
-]
-
-
-@pytest.mark.parametrize(("name", "option", "table"), COMMANDS, ids=[f"{n}{o}-{t.number}" for n, o, t in COMMANDS])
-def test_the_command_of_a_table_runs_as_it_is_printed(
-    name: str, option: str, table: PaperTable, given: dict[str, str], tagme: LocalTagme, neo4j_env: dict[str, str],
-    scripted: Scripted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
-    """With a question set in place of DATASET, and folders here that are called as the encoders of the hub."""
-    say(scripted)
-    names, fact = [{"name": "Fram"}, {"name": "Colin Archer"}], ["Fram", "designed by", "Colin Archer"]
-    scripted.say("extract", {"entities": names, "triples": [fact]})
-    monkeypatch.chdir(tmp_path)
-    for encoder in ("multi-qa-MiniLM-L6-cos-v1", "multi-qa-mpnet-base-cos-v1", "all-mpnet-base-v2"):
-        Path(encoder).symlink_to(given["encoder"].removeprefix("sbert:"))
-    Path("hotpot.json").write_text(json.dumps(HOTPOT))
-    Path("wiki.jsonl").write_text(json.dumps({"title": "Fram (ship)", "text": "The Fram is a ship."}))
-    Path("answers.jsonl").write_text(json.dumps({"question": "Who?", "text": "Ada.", "citations": []}))
-    env = {**neo4j_env, **scripted.env(), "KGRAG_TAGME__ENDPOINT": tagme.endpoint, "KGRAG_TAGME__TOKEN": "good-token"}
-    printed = run_kgrag(env, "lab", "reproduce", name, option, table.number).stdout.splitlines()[-1]
-    files = {
-        "--articles FILE": "--articles wiki.jsonl",
-        "--plot FILE": "--plot figure.png",
-        "NAME=DATASET": "hotpotqa=hotpot.json",
-        "DATASET": "hotpot.json",
-    }
-    for word, value in {**files, "ANSWERS": "answers.jsonl", "ENCODER": given["encoder"]}.items():
-        printed = printed.replace(word, value)
-    for command in reversed(printed.rpartition(": ")[2].split(", after ")):
-        assert run_kgrag(env, *command.removeprefix("kgrag ").split()).stdout

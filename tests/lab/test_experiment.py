@@ -62,9 +62,11 @@ def test_objects_need_no_collection_and_the_result_is_plain(data: Dataset, tmp_p
         by=("type", "hops"),
         seed=3,
     ).run()
-    assert [row["system"] for row in found.table()] == ["all", "one", "none", "oracle"]
-    all_of_it, one = found.table()[:2]
-    assert (all_of_it["R@5"], one["R@5"], one["questions"]) == (100, 50, 2)
+    frames = found.frames()
+    main = frames["small: 2 questions, 8 threads"]
+    assert list(main.index) == ["all", "one", "none", "oracle"] and main["R@5"].tolist()[:2] == [100, 50]
+    assert main.loc["one", "questions"] == 2 and main["EM"].notna().tolist() == [False, False, False, True]
+    assert frames["by hops"].loc[("2", "one"), "R@5"] == found.groups["hops"]["2"]["one"]["R@5"]
     assert (found.baseline, found.differences["all"]["R@5"].value) == ("none", 100)
     assert list(found.groups["hops"]) == ["1", "2"]
     assert [(r.system, r.question.id) for r in found.records[:2]] == [("all", "q1"), ("all", "q2")]
@@ -72,10 +74,10 @@ def test_objects_need_no_collection_and_the_result_is_plain(data: Dataset, tmp_p
     assert (form["version"], form["dataset"], form["depth"], form["seed"]) == (1, "small", 15, 3)
     assert "Neo4j" not in form["machine"]
     assert dumps(form)
-    assert "| `all` | " in str(found)
+    assert "| all " in str(found)
     html = found._repr_html_()
-    assert html.count("<table>") == len(found.sheets()) == 6
-    assert "<caption>small: 2 questions, 8 threads</caption>" in html
+    assert html.count("<table ") == len(frames) == 6
+    assert "<p>small: 2 questions, 8 threads</p>" in html
     pytest.importorskip("matplotlib")
     found.plot(tmp_path / "recall.svg")
     assert "oracle" in (tmp_path / "recall.svg").read_text()

@@ -82,10 +82,6 @@ def test_what_marking_takes_is_counted_apart() -> None:
     assert grader.meter.total == Usage(2, 0, 200, 20, 0.2)
 
 
-def test_without_a_grader_there_is_no_mark() -> None:
-    assert "Acc" not in table(run(None)[0])["s"]
-
-
 def test_what_has_no_known_answer_is_not_marked_and_what_failed_is_wrong() -> None:
     marker = Marker()
     system = Scripted({"1": REPLIES["1"], "2": REPLIES["1"], "3": ValueError("broken")})

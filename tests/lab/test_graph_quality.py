@@ -10,7 +10,7 @@ from command_line import run_kgrag
 from question_set import write_set
 
 from kgrag import KnowledgeGraph
-from kgrag.lab.graph_quality import KINDS, Quality, check_kinds, plot_quality, quality
+from kgrag.lab.graph_quality import KINDS, Quality, check_kinds, quality
 from kgrag.lab.readers import read_dataset
 from kgrag.lab.variants import sentences
 from kgrag.values.errors import ConfigurationError
@@ -153,18 +153,6 @@ def test_a_graph_for_each_question_and_no_cap(
     assert (capped["passages"], capped["last"]["sf_em"]) == (60, 0)  # 60 passages have the word, more than 50
     assert (whole["last"]["sf_em"], whole["last"]["neighbours"]) == (1, 59)
     kg[own].delete()
-
-
-def test_it_is_drawn(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    found = [
-        Quality(edges, n, n / 10, n / 10, 1 / n, n, n / 100, 9, n, *((n / 10, n) if n == 5 else ()))
-        for edges in ("title", "keyword")
-        for n in (1, 5)
-    ]
-    plot_quality(found, "two lines", tmp_path / "quality.svg")
-    svg = (tmp_path / "quality.svg").read_text()
-    assert all(f"<!-- {name} -->" in svg for name in ("two lines", "title", "keyword"))
 
 
 def test_an_unknown_kind_is_refused() -> None:

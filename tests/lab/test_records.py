@@ -9,8 +9,8 @@ import pytest
 from test_retrieving import Fixed, no_progress, questions
 
 from kgrag.lab.datasets import Corpus, Dataset, Question
-from kgrag.lab.records import RecordFile, changes, changes_sheet, read_ranks, write_ranks
-from kgrag.lab.report import Result, matrix_sheet
+from kgrag.lab.records import RecordFile, changes, read_ranks, write_ranks
+from kgrag.lab.report import Result
 from kgrag.lab.retrieving import AnswerRecord, Grade, Record, retrieve_all
 from kgrag.lab.summary import overlaps, table
 from kgrag.values.errors import InputError
@@ -217,18 +217,18 @@ def test_what_two_get_right() -> None:
         *marked[1:3],
     ]
     assert table(looked_up)["one"]["Struct-EM"] == 100.0  # of the one that names a page
-    sheet = Result.of("set", records, 15, {}, "two").sheets()[-1]
-    assert sheet.rows == (("one", "EM", "3", "33.3", "33.3", "0.0", "33.3"),)
+    shown = Result.of("set", records, 15, {}, "two").frames()["% correct, compared with two"]
+    assert shown.loc["one"].tolist() == ["EM", 3, 33.3, 33.3, 0.0, 33.3]
 
 
 def test_strategies_by_retrievers() -> None:
-    rows = {f"{s}+{r}": {"R@5": n} for n, (s, r) in enumerate([("gear", "ppr"), ("gear", "bm25"), ("ircot", "ppr")])}
-    assert matrix_sheet(rows) is None
-    rows["ircot+bm25"] = {"R@5": 7.0}
-    sheet = matrix_sheet(rows)
-    assert sheet is not None
-    assert sheet.head == ("strategy", "ppr", "bm25")
-    assert sheet.rows == (("gear", "0.0", "1.0"), ("ircot", "2.0", "7.0"))
+    names, records = ("gear+ppr", "gear+bm25", "ircot+ppr", "ircot+bm25"), []
+    for number, name in enumerate(names):
+        records += [Record(name, _question(id, 1), (), (1 if int(id) < number else None,), 0.1) for id in "0123"]
+    title = "R@5 by strategy and retriever"
+    assert title not in Result.of("set", records[:12], 15).frames()  # one of the four is missing
+    grid = Result.of("set", records, 15).frames()[title]
+    assert grid.loc["gear"].to_dict() == {"ppr": 0, "bm25": 25} and grid.loc["ircot", "bm25"] == 75
 
 
 def test_a_sample_depends_on_the_seed_and_the_ids_alone() -> None:
@@ -257,7 +257,5 @@ def test_what_changes_question_by_question(tmp_path: Path) -> None:
         ("a", "2hop", (1, 9), (3, 2), 0.5),
         ("b", "2hop", (2, None), (None, 7), -0.5),
     ]
-    rows = changes_sheet(read_ranks(path, baseline="base"), 5).rows
-    assert [row[1:] for row in rows] == [("a", "2hop", "1 9", "3 2", "+50"), ("b", "2hop", "2 -", "- 7", "-50")]
     with pytest.raises(InputError, match="against a baseline"):
         changes(read_ranks(path), 5)

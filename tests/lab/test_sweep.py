@@ -61,15 +61,3 @@ def test_recall_and_latency_are_drawn_at_the_values(monkeypatch: pytest.MonkeyPa
         {"kgp": [[2, 20], [5, 40]], "bm25": [[2, 5], [5, 5]]},
         {"kgp": [[2, 1], [5, 3]], "bm25": [[2, 7], [5, 7]]},
     ]
-
-
-@pytest.mark.parametrize("text", ["branch=1..3", "guide=words,encoder"])
-def test_it_is_drawn(tmp_path: Path, text: str) -> None:
-    pytest.importorskip("matplotlib")
-    sweep = Sweep.of(text, ["kgp"], [])
-    names = [*sweep.names(["kgp"]), "bm25"]
-    rows: Rows = {name: {"R@5": 10.0 * n, "R@30": 20.0, "EM": None, "p50_ms": n} for n, name in enumerate(names)}
-    plot_sweep(sweep, rows, "a sweep", tmp_path / "sweep.svg")
-    svg = (tmp_path / "sweep.svg").read_text()
-    assert all(f"<!-- {word} -->" in svg for word in ("a sweep", "kgp", "bm25", sweep.option))
-    assert "R@30 (solid)" in svg

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -154,7 +155,7 @@ def test_messages_know_directions_and_the_gold_by_the_losses() -> None:
     import torch
 
     from kgrag.lab.constants import GfmTraining
-    from kgrag.lab.train_gfm import loss
+    from kgrag.lab.train_gfm import loss, recall
 
     scores = torch.tensor([1.0, -1.0, 0.5, -2.0])
     gold = torch.tensor([True, True, False, False])
@@ -165,6 +166,9 @@ def test_messages_know_directions_and_the_gold_by_the_losses() -> None:
     assert float(loss(scores, gold, GfmTraining())) == pytest.approx(float(0.3 * binary + 0.7 * ranking), abs=1e-5)
     alike = (-p[:2].log().mean() - (1 - p[2:]).log().mean()) / 2
     assert float(loss(scores, gold, GfmTraining(alpha=1, temperature=0))) == pytest.approx(float(alike), abs=1e-5)
+    asked: Any = [SimpleNamespace(inputs=(), gold=gold)]
+    network: Any = SimpleNamespace(network=lambda: scores)
+    assert [recall(network, asked, most) for most in (1, 2, 4)] == [1, 0.5, 1]
     all_wanted = torch.ones(4, dtype=torch.bool)
     assert torch.isfinite(loss(scores, all_wanted, GfmTraining()))
 

@@ -112,20 +112,14 @@ def test_derivatives_are_those_of_the_loss(alphas: tuple[float, ...]) -> None:
 def test_the_descent_listens_to_the_edges() -> None:
     """Edges that lead to gold alone lower a as far as it goes; edges that bring others nearer as well do not."""
     strict = QUIET.model_copy(update={"margin": 1.0, "start": 0.9})
-    helpful = train([example(gold=("g",))], 1, 1, strict, no_progress)
-    assert helpful.alphas == (0.0,)
+    steps: list[int] = []
+    helpful = train([example(gold=("g",))], 1, 1, strict, lambda stage, done, total: steps.append(done))
+    assert helpful.alphas == (0.0,) and steps[-1] < strict.iterations  # it ends where a cannot go on
     assert helpful.active == 1
     misleading = train([example(gold=("z",), also=("x", "y"))], 1, 1, QUIET, no_progress)
     assert misleading.alphas[0] > 0.9
     best, _ = mean_loss([example(gold=("z",), also=("x", "y"))], misleading.alphas, 1, QUIET)
     assert misleading.loss == best
-
-
-def test_it_ends() -> None:
-    endless = QUIET.model_copy(update={"tolerance": 1e-300, "patience": 10**6, "iterations": 7})
-    seen: list[int] = []
-    train([example(also=("x",)), example(gold=("x",))], 2, 2, endless, lambda stage, done, total: seen.append(done))
-    assert seen[-1] <= 7
 
 
 @pytest.mark.parametrize("labels", ["later", "own", "all"])
@@ -316,10 +310,9 @@ def test_what_cannot_be_learned_from_is_said(neo4j_env: dict[str, str], trained_
     folder, name = trained_on
     _, err = run(neo4j_env, folder, "-c", name, "--limit", 1, code=5)
     assert "1 of 1 questions have gold" in err
-    assert "kgrag lab eval" in err
+    assert "larger question set" in err
     _, err = run(neo4j_env, folder, "-c", name, "--folds", 9, code=5)
     assert "8 questions cannot be split into 9 folds" in err
-    run(neo4j_env, folder, "-c", "no-such-collection", code=4)
     run(neo4j_env, folder / "nothing", code=5)
     run(neo4j_env, folder, "--folds", 1, code=2)
 

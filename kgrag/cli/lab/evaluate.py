@@ -17,8 +17,8 @@ from kgrag.cli.lab.measuring import (
     as_paper,
     ingest,
     options,
+    print_frames,
     print_notes,
-    print_sheet,
     whole_articles,
 )
 from kgrag.values.errors import ConfigurationError, KgragError
@@ -46,8 +46,8 @@ def ranks(args: _RanksOptions) -> None:
     """Print the tables of `kgrag lab eval ... --ranks FILE` again, from that file alone.
 
     \b
-    kgrag lab ranks docs/ranks/2wiki.jsonl.gz --baseline hybrid
-    kgrag lab ranks docs/ranks/2wiki.jsonl.gz --at 2 --at 5 --json
+    kgrag lab ranks docs/ranks/2wiki-1000.jsonl.gz --baseline hybrid
+    kgrag lab ranks docs/ranks/2wiki-1000.jsonl.gz --at 2 --at 5 --json
     kgrag lab ranks reranked.jsonl.gz --baseline pathrank --changes 5      what a reranker gains and loses, by question
     """
     if args.markdown and (args.as_json or args.changes is not None):
@@ -55,7 +55,8 @@ def ranks(args: _RanksOptions) -> None:
     if args.changes is not None and args.baseline is None:
         raise click.UsageError("--changes are those against a --baseline.")
     from kgrag.lab.records import changes as changed
-    from kgrag.lab.records import changes_sheet, read_ranks
+    from kgrag.lab.records import read_ranks
+    from kgrag.lab.report import frame
 
     result = read_ranks(args.file, baseline=args.baseline, at=args.at, seed=args.seed)
     if args.as_json:
@@ -66,8 +67,12 @@ def ranks(args: _RanksOptions) -> None:
     else:
         for text in result.notes:
             note(f"Made by: {text}")
-        for sheet in (*result.sheets(), *(() if args.changes is None else (changes_sheet(result, args.changes),))):
-            print_sheet(sheet)
+        print_frames(result.frames())
+        rows = [] if args.changes is None else changed(result, args.changes)
+        if rows:
+            print_frames({f"ranks of gold that change against {args.baseline}": frame(rows, "system", "question")})
+        elif args.changes is not None:
+            note(f"No gold comes among the first {args.changes}, or leaves them, against {args.baseline}.")
 
 
 _PASSED_ON = {
@@ -278,8 +283,7 @@ def _print(args: _Options, result: "Result") -> None:
     elif args.markdown:
         click.echo(result.markdown(_command()))
     else:
-        for sheet in result.sheets():
-            print_sheet(sheet)
+        print_frames(result.frames())
 
 
 def _write_samples(folder: Path, result: "Result", data: "Dataset", collection: "Collection") -> None:

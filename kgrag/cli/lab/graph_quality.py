@@ -1,6 +1,7 @@
 """kgrag lab graph-quality: which edges, and how many of them, bring the facts of a question within reach."""
 
 from contextlib import closing
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
@@ -8,10 +9,13 @@ from pydantic import Field
 
 from kgrag.cli.connect import connect
 from kgrag.cli.console import load_settings, note, print_json, progress_bars
-from kgrag.cli.lab.measuring import OnSample, as_paper, ingest, options, print_notes, print_sheet, whole_articles
+from kgrag.cli.lab.measuring import OnSample, as_paper, ingest, options, print_frames, print_notes, whole_articles
 
 if TYPE_CHECKING:
     from kgrag.lab.graph_quality import Quality
+
+
+_HEADS = {"sf_em": "SF-EM", "pairs": "|E|", "p50_ms": "ms", "walk_ms": "walk ms"}
 
 
 class _Options(OnSample):
@@ -62,7 +66,7 @@ def graph_quality(args: _Options) -> None:
     """
     from kgrag.lab import graph_quality as measured
     from kgrag.lab.question_graphs import QuestionGraphs
-    from kgrag.lab.report import check_plot
+    from kgrag.lab.report import check_plot, frame
     from kgrag.models.tagme import can_tag
 
     kinds = tuple(dict.fromkeys(args.edges)) or measured.USUAL
@@ -102,19 +106,7 @@ def graph_quality(args: _Options) -> None:
         about = {"dataset": data.name, "questions": len(questions), "seeds": seeds, "walk": walk, "passages": passages}
         print_json({**about, "quality": qualities})
     else:
-        _print(title, qualities)
-
-
-def _print(title: str, qualities: "list[Quality]") -> None:
-    from kgrag.lab.report import Sheet
-
-    walked = any(q.walk is not None for q in qualities)
-    head = ("edges", "setting", "SF-EM", "recall", "precision", "neighbours", "|E|", "density", "ms")
-    rows = []
-    for q in qualities:
-        shares = (f"{100 * share:.1f}" for share in (q.sf_em, q.recall, q.precision))
-        graph = (f"{q.neighbours:.1f}", f"{q.pairs:,.0f}", f"{100 * q.density:.2f}")
-        cells = (f"{q.setting:g}", *shares, *graph, f"{q.p50_ms:.1f}")
-        walk_cells = ("-", "-") if q.walk is None or q.walk_ms is None else (f"{100 * q.walk:.1f}", f"{q.walk_ms:.1f}")
-        rows.append((q.edges, *cells, *(walk_cells if walked else ())))
-    print_sheet(Sheet(title, (*head, *(("walk", "walk ms") if walked else ())), tuple(rows)))
+        table = frame(map(asdict, qualities), "edges", "setting").dropna(axis="columns", how="all")
+        shares = ["sf_em", "recall", "precision", "density", *table.columns.intersection(["walk"])]
+        table[shares] *= 100
+        print_frames({title: table.rename(columns=_HEADS).round(2)})

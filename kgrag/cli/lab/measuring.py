@@ -1,6 +1,6 @@
 """Shared parts of the commands that measure: options, notes on a question set, and its corpus in the graph."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from functools import wraps
@@ -15,16 +15,18 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveInt
 from pydantic.fields import FieldInfo
 
 from kgrag.cli.connect import connect
-from kgrag.cli.console import changed, load_settings, note, print_list, print_table, progress_bars
+from kgrag.cli.console import changed, load_settings, note, print_list, progress_bars, visible
 from kgrag.cli.profiles import PAPER_HELP, apply_profile
 from kgrag.values.events import Progress
+from kgrag.values.installing import require_extra
 
 if TYPE_CHECKING:
+    import pandas as pd  # type: ignore[import-untyped]
+
     from kgrag.client.collection import Collection
     from kgrag.client.graph import KnowledgeGraph
     from kgrag.lab.datasets import Dataset
     from kgrag.lab.papers import Paper
-    from kgrag.lab.report import Sheet
     from kgrag.settings import Settings
 
 
@@ -54,6 +56,8 @@ def options(command: F) -> F:
 
     @wraps(command)
     def called(**arguments: Any) -> Any:
+        with require_extra("lab", "Commands of the lab need {}."):
+            import pandas  # noqa: F401  # which is needed where they print: not only then shall it be missed
         source = click.get_current_context().get_parameter_source
         for name, model in models.items():
             values = {key: arguments.pop(key) for key in model.model_fields}
@@ -160,7 +164,7 @@ class OnCollection(OnQuestions):
         settings, paper = as_paper(load_settings(), self.paper)
         usual = data.collection(settings.embedder, settings.max_file_mb, settings.indexing, paper)
         with connect(settings) as kg, progress_bars() as progress:
-            yield kg[self.collection or usual], progress
+            yield ingest(kg, data, self.collection or usual, None, progress), progress
 
 
 class OnSample(OnCollection):
@@ -225,8 +229,7 @@ def ingest(
     return done.collection
 
 
-def print_sheet(sheet: "Sheet") -> None:
-    """Print a table on standard output; differences within noise are dimmed."""
-    from kgrag.lab.report import NAMED
-
-    print_table(sheet.head, sheet.rows, left=NAMED, title=sheet.title, dimmed="noise")
+def print_frames(frames: "Mapping[str, pd.DataFrame]") -> None:
+    """Print tables on standard output under their titles; a value that is missing is a dash."""
+    for title, table in frames.items():
+        click.echo(visible(f"{title}\n{table.to_string(na_rep='-')}\n"))

@@ -8,14 +8,13 @@ from pydantic import Field
 
 from kgrag.cli.connect import connect
 from kgrag.cli.console import load_settings, note, print_json, print_list, print_pairs, progress_bars
-from kgrag.cli.lab.measuring import Asking, ingest, options, print_notes, print_sheet, whole_articles
+from kgrag.cli.lab.measuring import Asking, ingest, options, print_frames, print_notes, whole_articles
 from kgrag.cli.profiles import apply_profile
 from kgrag.values.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from kgrag.lab.datasets import Dataset
     from kgrag.lab.papers import Paper, PaperTable
-    from kgrag.lab.report import Sheet
     from kgrag.lab.reproduction import Reproduction
     from kgrag.settings import Settings
 
@@ -70,7 +69,7 @@ def reproduce(args: _Options) -> None:
     kgrag lab reproduce bdtr --table 1 --data hotpotqa=hotpot.json --data musique=musique.jsonl --budget 5 --out runs/
     """
     from kgrag.lab.papers import find_paper
-    from kgrag.lab.report import check_plot, draw
+    from kgrag.lab.report import check_plot, draw, frame
 
     source = find_paper(args.paper)
     if args.dry_run and not args.prepare:
@@ -85,7 +84,12 @@ def reproduce(args: _Options) -> None:
     if args.table is not None:
         part = source.table(args.table)
         if part.command:
-            print_sheet(_printed(part))
+            lines = [
+                {"row": row.label, "data": data, **dict(zip(part.measures, numbers, strict=True))}
+                for row in part.rows
+                for data, numbers in zip(part.data, row.numbers, strict=True)
+            ]
+            print_frames({f"{part.caption}, as printed": frame(lines, "row", "data")})
             click.echo(f"Of your own: {part.command}")
             return
     elif args.figure is not None:
@@ -123,10 +127,9 @@ def reproduce(args: _Options) -> None:
     else:
         if part.drawn:
             for result_of_row in (result_of_row for results in run.results.values() for result_of_row in results):
-                for sheet in result_of_row.sheets():
-                    print_sheet(sheet)
+                print_frames(result_of_row.frames())
         else:
-            print_sheet(run.sheet())
+            print_frames(run.frames())
         print_list("What was measured:", run.measured)
         print_list("What differs from the paper:", differences)
     if run.problems:
@@ -201,22 +204,6 @@ def _run(
             note(f"What was measured so far is in {args.out}; the same command goes on from there.")
         raise
     return run
-
-
-def _printed(table: "PaperTable") -> "Sheet":
-    """Return the numbers of a table as printed in the paper."""
-    from kgrag.lab.report import Sheet
-
-    lines = [
-        (
-            row.label,
-            data,
-            *(f"{number:,.6f}".rstrip("0").rstrip(".") if number is not None else "-" for number in numbers),
-        )
-        for row in table.rows
-        for data, numbers in zip(table.data, row.numbers, strict=True)
-    ]
-    return Sheet(f"{table.caption}, as printed", ("row", "data", *table.measures), tuple(lines))
 
 
 def _pairs(texts: tuple[str, ...], option: str) -> dict[str, str]:

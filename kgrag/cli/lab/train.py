@@ -1,6 +1,6 @@
 """kgrag lab train: learn what a retriever's settings should be, or a model, from questions with known answers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,13 +9,14 @@ import click
 from pydantic import Field
 
 from kgrag.cli.console import load_settings, note, print_json, print_pairs, progress_bars
-from kgrag.cli.lab.measuring import OnCollection, OnQuestions, options, print_sheet
+from kgrag.cli.lab.measuring import OnCollection, OnQuestions, options, print_frames
 from kgrag.lab import constants
 from kgrag.values.errors import InputError
 
 if TYPE_CHECKING:
+    import pandas as pd  # type: ignore[import-untyped]
+
     from kgrag.lab.datasets import Dataset
-    from kgrag.lab.report import Sheet
 
 _FEW = 0.2  # share of the questions
 
@@ -88,11 +89,12 @@ def gnn_ret(args: _ForGnnRet, training: constants.GnnRetTraining) -> None:
     kgrag lab train gnn-ret train.jsonl --limit 20 --paper gnn-ret --out alphas.json
     kgrag lab train gnn-ret 2wiki.json -c mine --layers 1 --folds 5
     """
-    from kgrag.lab import summary, train_gnn
-    from kgrag.lab.report import differences_sheet, measures_sheet
+    from kgrag.lab import train_gnn
+    from kgrag.lab.report import Result
+    from kgrag.lab.retrieving import DEPTH
     from kgrag.retrieval.gnn_ret import GnnRet
 
-    data, folds, seed, sheets = _read(args), args.folds, args.seed, []
+    data, folds, seed, result = _read(args), args.folds, args.seed, None
     with args.opened(data) as (collection, progress):
         retriever = GnnRet(collection)
         set_ = retriever.settings
@@ -117,16 +119,16 @@ def gnn_ret(args: _ForGnnRet, training: constants.GnnRetTraining) -> None:
             records, parts = train_gnn.cross_validate(
                 retriever, data, examples, layers, folds, training, progress, seed
             )
+            title = f"{data.name}: {folds} folds, seed {seed}, {record['embedder']}"
+            result = Result.of(title, records, DEPTH, baseline=train_gnn.UNTRAINED, seed=seed)
             record["cross_validation"] = {
                 "folds": folds,
                 "seed": seed,
                 "alphas": [_rounded(part.alphas) for part in parts],
-                "systems": (systems := summary.table(records)),
-                "differences": (differences := summary.differences(records, train_gnn.UNTRAINED, seed=seed)),
+                "systems": result.rows,
+                "differences": result.differences,
             }
-            title = f"{data.name}: {folds} folds, seed {seed}, {record['embedder']}"
-            sheets = [measures_sheet(title, systems), differences_sheet(train_gnn.UNTRAINED, differences)]
-    _keep(args, record, *sheets)
+    _keep(args, record, {} if result is None else result.frames())
 
 
 @train.command()
@@ -141,7 +143,7 @@ def rgnn(args: _ForSettings, training: constants.RgnnTraining) -> None:
 
     \b
     kgrag lab train rgnn musique.jsonl --limit 5 --out rgnn.json
-    kgrag ask "..." --system "rgnn+gnn-ret(alphas='rgnn.json', beta='rgnn.json')"
+    kgrag ask "..." -c notes --system "rgnn+gnn-ret(alphas='rgnn.json', beta='rgnn.json')"
     """
     from kgrag.lab import train_gnn
     from kgrag.retrieval.gnn_ret import GnnRet
@@ -239,7 +241,7 @@ def next_fact(args: _ForNextFact, training: constants.NextFactTraining) -> None:
     kgrag search "Where does the firm that employs Ada sit?" -c notes --retriever 'kgp(guide=encoder)'
     """
     from kgrag.lab import chains, train_next
-    from kgrag.lab.report import Sheet
+    from kgrag.lab.report import frame
     from kgrag.lab.training import check_out, hold_out, ids_of, save
 
     check_out(args.out)
@@ -268,12 +270,15 @@ def next_fact(args: _ForNextFact, training: constants.NextFactTraining) -> None:
         record["loss"] = round(train_next.train(encoders, pairs, training, args.seed, progress), 6)
         measure("after")
         save([encoders], args.out, record)
-    neighbours = train_next.NEIGHBOURS
-    columns = [(name, head, k) for name, head in (("sf_em", "SF-EM"), ("recall", "R")) for k in neighbours]
-    head = ("encoder", *(f"{head}@{k}" for _, head, k in columns))
-    rows = [(s, *(f"{100 * record[s][name][k]:.1f}" for name, _, k in columns)) for s in ("before", "after") if test]
+    heads = (("SF-EM", "sf_em"), ("R", "recall"))
+    rows = [
+        {"encoder": stage}
+        | {f"{head}@{k}": 100 * record[stage][part][k] for head, part in heads for k in train_next.NEIGHBOURS}
+        for stage in ("before", "after")
+        if test
+    ]
     title = f"{len(test)} questions held out, {training.seeds} seeds"
-    _show(args, record, *([Sheet(title, head, tuple(rows))] if test else []))
+    _show(args, record, {title: frame(rows, "encoder").round(1)} if rows else {})
 
 
 @train.command("next-evidence")
@@ -335,22 +340,21 @@ def _tell_lost(data: "Dataset", used: Sequence[Any], why: str) -> None:
         note(f"{lost} of {len(data.questions)} questions {why}: left out.")
 
 
-def _keep(args: _ForSettings, record: dict[str, Any], *sheets: "Sheet") -> None:
+def _keep(args: _ForSettings, record: dict[str, Any], frames: "Mapping[str, pd.DataFrame] | None" = None) -> None:
     from kgrag.lab.training import keep
 
     if args.out is not None:
         keep(args.out, record)
         note(f"Learned: {args.out}")
-    _show(args, record, *sheets)
+    _show(args, record, frames)
 
 
-def _show(args: OnQuestions, record: dict[str, Any], *sheets: "Sheet") -> None:
+def _show(args: OnQuestions, record: dict[str, Any], frames: "Mapping[str, pd.DataFrame] | None" = None) -> None:
     if args.as_json:
         print_json(record)
         return
     print_pairs({n: str(value) for n, value in record.items() if not isinstance(value, dict) and n != "trained_on"})
-    for sheet in sheets:
-        print_sheet(sheet)
+    print_frames(frames or {})
 
 
 def _rounded(alphas: Sequence[float]) -> list[float]:
