@@ -6,5 +6,5 @@
 // -> id: STRING - id of a node
 // -> parts: LIST<STRING> - their values
 UNWIND $ids AS id
-MATCH (n:{label} {id: id})
+MATCH (n:Kgrag:{label} {id: id})
 RETURN id, [part IN $parts | n[part]] AS parts

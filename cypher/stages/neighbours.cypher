@@ -9,7 +9,7 @@
 // -> id: STRING - id of a node; there is no row of one without a vector
 // -> neighbours: LIST<MAP> - {id, score, floor} best first; floor: the score of that node's own last neighbour
 UNWIND $ids AS id
-MATCH (n:{label} {id: id}) WHERE n[$embedding] IS NOT NULL
+MATCH (n:Kgrag:{label} {id: id}) WHERE n[$embedding] IS NOT NULL
 CALL (n) {
   CALL db.index.vector.queryNodes($index, $candidates, n[$embedding]) YIELD node
   WITH n, node WHERE node <> n

@@ -4,7 +4,7 @@
 // label: held
 // $rows: LIST<MAP> - {id, entity, weight, text (the name as the title or heading writes it)}
 UNWIND $rows AS row
-MATCH (n:{label} {id: row.id})
+MATCH (n:Kgrag:{label} {id: row.id})
 MATCH (e:Kgrag:Entity {id: row.entity})
 WITH n, e, row, ['titles'] + CASE WHEN EXISTS { (e)<-[:ABOUT]-() } THEN [] ELSE ['spread'] END AS due
 MERGE (n)-[a:ABOUT]->(e)

@@ -8,10 +8,10 @@ UNWIND $rows AS row
 CALL (row) {
   MATCH (n:Kgrag:Collection {id: row.start}) RETURN n AS start
   UNION ALL
-  MATCH (n:{label} {id: row.start}) RETURN n AS start
+  MATCH (n:Kgrag:{label} {id: row.start}) RETURN n AS start
 }
 CALL (row) {
-  UNWIND row.ends.{label} AS edge MATCH (n:{label} {id: edge.end}) RETURN edge, n AS end
+  UNWIND row.ends.{label} AS edge MATCH (n:Kgrag:{label} {id: edge.end}) RETURN edge, n AS end
 }
 WITH start, edge, end WHERE start.collection = $collection AND end.collection = $collection
 CREATE (start)-[r:$(edge.type)]->(end)

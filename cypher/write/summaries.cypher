@@ -11,5 +11,5 @@ MERGE (s:Kgrag:Summary {id: row.id})
 SET s:$($labels)
 WITH s, row
 UNWIND row.members AS member
-MATCH (n:{label} {id: member.id})
+MATCH (n:Kgrag:{label} {id: member.id})
 MERGE (s)-[r:SUMMARISES]->(n) SET r.weight = member.weight

@@ -4,5 +4,5 @@
 // $rows: LIST<MAP> - {id, vector}
 // $embedding: STRING - property that takes them
 UNWIND $rows AS row
-MATCH (n:{label} {id: row.id})
+MATCH (n:Kgrag:{label} {id: row.id})
 CALL db.create.setNodeVectorProperty(n, $embedding, row.vector)
