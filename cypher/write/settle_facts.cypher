@@ -44,7 +44,7 @@ WITH collect({name: e, moved: moved}) AS touched
 CALL (touched) {
   UNWIND touched AS x
   RETURN x.name AS e
-  UNION
+  UNION ALL
   UNWIND touched AS x
   WITH x.name AS o, x.moved AS moved
   MATCH (c:Kgrag:Collection {id: o.collection}) WHERE moved OR c.one_bearer IS NOT NULL
@@ -52,6 +52,7 @@ CALL (touched) {
   MATCH (e:Kgrag:Entity {id: coalesce(s.facts_at, s.id)})
   RETURN e
 }
+WITH DISTINCT e
 CALL (e) {
   MATCH (e)-[r]->(:Entity) WHERE r.facts IS NOT NULL
   WITH e, r, r.passages AS ids

@@ -12,6 +12,7 @@ from scripted import Scripted
 
 from kgrag import KnowledgeGraph, PathRank, Ppr
 from kgrag.graph.contents import digest
+from kgrag.graph.queries import catalogue
 from kgrag.indexing.resolution.resolve import Resolution
 from kgrag.retrieval.base import Query
 from kgrag.retrieval.beam import BeamOptions, beam_search
@@ -121,6 +122,19 @@ def test_apply_follow_and_undo(kg: KnowledgeGraph, untied: str, monkeypatch: pyt
         kg[untied].search(question)
     assert len(asked) == queries
     assert digest(kg.graph, untied) == before
+
+
+def test_a_thousand_names_are_tied_in_little_memory(kg: KnowledgeGraph, untied: str) -> None:
+    """Each row once held the list of all names: a thousand took half a gigabyte."""
+    text = catalogue()["write/settle_facts"].text
+    people = (
+        "UNWIND range(1, 1000) AS n CREATE (:Kgrag:Entity:Crowd {id: 'crowd' + n, collection: $c, normal: 'crowd'})"
+    )
+    rows(kg, people, c=untied)
+    ids = [f"crowd{n}" for n in range(1, 1001)]
+    plan = kg.graph.driver.execute_query(f"PROFILE {text}", lost=[], typed=ids).summary.profile
+    rows(kg, "MATCH (n:Crowd) DETACH DELETE n")
+    assert plan is not None and 100_000 < plan["args"]["GlobalMemory"] < 10_000_000
 
 
 def test_ties_of_ones_own_and_removed_documents(kg: KnowledgeGraph, collection_name: str) -> None:
