@@ -345,7 +345,7 @@ def _column(letters: str) -> int:
 def _blocks(sheet: Any, formulas: Any, marks: _Marks, counts: _Counts) -> Iterator[Block]:
     """Yield a table for each run of rows between empty ones, under its own caption or the sheet's name.
 
-    And single cells.
+    Single cells become text.
     """
     areas = [list(area_blocks(rows)) for rows in _row_runs(sheet, formulas, marks, counts)]
     if any(block[0] == "text" for area in areas for block in area):
@@ -357,7 +357,7 @@ def _blocks(sheet: Any, formulas: Any, marks: _Marks, counts: _Counts) -> Iterat
 
 
 def _row_runs(sheet: Any, formulas: Any, marks: _Marks, counts: _Counts) -> Iterator[Laid]:
-    sheet.reset_dimensions()  # what the file says of its size may be wrong
+    sheet.reset_dimensions()  # the stored size of the sheet may be wrong
     if formulas is not None:
         formulas.reset_dimensions()
     others = repeat(()) if formulas is None else formulas.iter_rows(values_only=True)
