@@ -274,7 +274,7 @@ def is_caption(text: str) -> bool:
 
 
 def numbered(tables: Sequence[Table]) -> tuple[Table, ...]:
-    """Number tables in order by the printed numbers of their captions; others continue the count."""
+    """Return tables numbered in order: by the printed numbers of their captions, else continuing the count."""
     printed: dict[int, int] = {}  # number -> the place of the first table with it
     for place, table in enumerate(tables):
         number = caption_number(table.caption) or ""
