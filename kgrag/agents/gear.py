@@ -99,7 +99,7 @@ def balanced(links: Sequence[Sequence[Scored]], steps: Sequence[Sequence[Scored]
     for ranking in steps:
         for rank, x in enumerate(ranking, 1):
             best[x.id] = min(rank, best.get(x.id, rank))
-    by_step = sorted((x for x in fused if x.id in best), key=lambda x: best[x.id])  # of equal ones as in equation 9
+    by_step = sorted((x for x in fused if x.id in best), key=lambda x: best[x.id])  # ties as in equation 9
     halves = reciprocal_rank_fusion([reciprocal_rank_fusion(links, constant), by_step], constant)
     trails = {x.id: x.why for x in fused}
     return [replace(x, why=trails[x.id]) for x in halves]

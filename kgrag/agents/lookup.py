@@ -27,7 +27,7 @@ from kgrag.values.results import Hit, Step
 TASK = "structure"
 _SHOWN = 10  # documents that are named, or read together
 _MOST_WORDS = 8  # words
-_LETTERS = 12_000  # of a page or table that is read as a whole
+_LETTERS = 12_000  # characters up to which a page or table is read as a whole
 Row = dict[str, Any]
 _Reading = tuple[str, Step, str | None]  # a passage's id, what holds it, and the text read in place of its own, if any
 

@@ -47,7 +47,7 @@ _NEAR = 0.3
 
 @dataclass(slots=True)
 class _Spot:
-    """The titles that a name may mean with probabilities, and the numbers of documents that contain or capitalise it."""
+    """The titles that a name may mean, with probabilities, and the counts of documents with or capitalising it."""
 
     sure: dict[str, float] = field(default_factory=dict)
     held: set[str] = field(default_factory=set)
