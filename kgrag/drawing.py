@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 QUESTION = "Question"
 """The label of what a ranking answers; it has the looks of a Run."""
 
-_CAPTION_SIZE = 2  # of 3
+_CAPTION_SIZE = 2  # on a scale from 1 to 3
 _CAPTIONS = 30  # nodes that grow with their edges; of twice as many, only these have captions
 _EDGE_CAPTION_SIZE = 2.0  # as much larger than neo4j-viz has it
 _SCALE = 0.8  # radius in a notebook to diameter in Neo4j Browser: room for a caption that is read without zooming

@@ -22,8 +22,8 @@ from kgrag.values.results import Hit, Passage, Ranking
 
 VERSION = 1
 _SECONDS = 4  # decimals
-# what JSON lets stand as it is and a terminal obeys: DEL and C1, marks and overrides of direction, line separators;
-# half a surrogate pair, which UTF-8 cannot hold
+# characters that JSON leaves unescaped and terminals act on: DEL and C1, direction marks and overrides, line
+# separators; and lone surrogates, which UTF-8 cannot encode
 _HIDDEN = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 Json = dict[str, Any]

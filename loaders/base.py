@@ -21,9 +21,9 @@ Item = Document | Problem
 
 MB = 1024 * 1024
 SAMPLE = 64 * 1024
-"""Bytes at the beginning of a file that tell its format."""
+"""Bytes at the beginning of a file that are inspected to detect its format."""
 
-_BOMS = (  # the one of UTF-32 begins like the one of UTF-16
+_BOMS = (  # UTF-32 comes first, since its mark begins like that of UTF-16
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -32,7 +32,7 @@ _BOMS = (  # the one of UTF-32 begins like the one of UTF-16
 )
 _BREAKS = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _UNWANTED = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\u00ad\ufeff]")  # controls; soft hyphens and BOMs split words
-_INVISIBLE = re.compile(  # joiners of words and marks of direction; some scripts part words by U+200B
+_INVISIBLE = re.compile(  # word joiners and direction marks; some scripts separate words by U+200B
     "[\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069]|(?<![\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff])\u200b"
 )
 _SHOWN = str.maketrans(
@@ -47,12 +47,12 @@ _LARGER = {
     **dict.fromkeys(("euc-kr", "ks-c-5601-1987", "ksc5601"), "cp949"),
     **dict.fromkeys(("shift-jis", "sjis", "x-sjis"), "cp932"),
 }
-"""Encodings that are declared -> what browsers read them as (WHATWG's Encoding Standard), which has more characters."""
+"""Declared encoding -> the superset that browsers decode it as (WHATWG Encoding Standard)."""
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _CONTROL_BYTES = bytes(set(range(32)) - set(b"\t\n\x0b\x0c\r\x1b"))
 _SPACE = re.compile(r"\s+")
 HOW_TO_CONVERT = "convert it with `iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW`, or from whatever encoding it has"
-_MAX_DEPTH = 32  # of nested metadata: writing it as JSON must not overflow the stack
+_MAX_DEPTH = 32  # nesting of metadata, so that writing it as JSON cannot overflow the stack
 
 
 class BadInput(Exception):
@@ -68,14 +68,14 @@ class BadInput(Exception):
 
 
 class EmptyInput(BadInput):
-    """A file without any content: nothing in it could not be read."""
+    """A file without any content, which is no failure to read it."""
 
     def __init__(self) -> None:
         super().__init__("is empty")
 
 
 def failure(error: BaseException) -> str:
-    """Return the message of a Problem for an unexpected error of a reader; parsers fail in every way there is."""
+    """Return the message of a Problem for an unexpected error of a reader; parsers may raise anything."""
     if isinstance(error, RecursionError):
         return "is nested too deeply, or damaged (its parts hold each other)"
     what = " ".join(str(error).split())[:200]
@@ -83,13 +83,13 @@ def failure(error: BaseException) -> str:
 
 
 def brief(error: BaseException) -> str:
-    """Return the beginning of an error's message on one line; its type if it has no message."""
+    """Return the beginning of an error's message on one line, or its type if it has no message."""
     return " ".join(str(error).split())[:200] or type(error).__name__
 
 
 @contextmanager
 def damage_as(what: str) -> Iterator[None]:
-    """Raise BadInput that begins with `what` for any error within, but for a lack of memory."""
+    """Convert any error within the block, except MemoryError, to a BadInput that begins with `what`."""
     try:
         yield
     except (BadInput, MemoryError):
@@ -105,12 +105,12 @@ def needs(module: str, what: str, package: str, extra: str) -> None:
 
 
 def over_limit(what: str, limit: int) -> str:
-    """Return the message of a Problem for a row or a page of more bytes than a file may have."""
+    """Return the message of a Problem for a row or page over the size limit of files."""
     return f"is a {what} of more than {limit // MB} MB; KGRAG_MAX_FILE_MB raises the limit"
 
 
 def hash_of(data: bytes) -> int:
-    """Return a hash of 64 bits."""
+    """Return a 64-bit hash."""
     return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "little")
 
 
@@ -119,16 +119,16 @@ class Source:
     """A file to read.
 
     Attributes:
-        path: where it is.
+        path: the path of the file.
         key: its key in the collection.
         shown: its path as users see it.
         limit: the largest size, in bytes.
-        encoding: its encoding if that is not UTF-8; empty: to be detected.
-        converted: the legacy encodings that it turned out to be in.
-        problems: remarks beside its documents: damaged or missing parts.
-        left_out: kind -> number of parts that are only counted.
-        pages: (pages read, pages in all), and where pictures are recognised the seconds that one takes; empty where
-            nobody counts.
+        encoding: its encoding if not UTF-8; empty: detect it.
+        converted: the legacy encodings it was converted from.
+        problems: remarks besides its documents: damaged or missing parts.
+        left_out: kind -> number of left-out parts that are only counted.
+        pages: (pages read, pages in all), then the seconds per page if pictures are recognised; empty if nobody
+            counts pages.
 
     Example:
         >>> Path("Banks_Peninsula.txt").write_text("Banks Peninsula is volcanic.")
@@ -150,18 +150,18 @@ class Source:
 
     @property
     def title(self) -> str:
-        """A title from the file's name: "Banks_Peninsula.txt" -> "Banks Peninsula"."""
+        """A title made from the file name: "Banks_Peninsula.txt" -> "Banks Peninsula"."""
         path = PurePath(self.shown)
         stem = PurePath(path.stem).stem if path.suffix.lower() == ".gz" else path.stem
         if stem.islower() and "_" not in stem and " " not in stem:
-            stem = re.sub(r"(?<=[^\W\d])-(?=[^\W\d])", " ", stem)  # install-guide, but neither Kon-Tiki nor 2020-01-31
+            stem = re.sub(r"(?<=[^\W\d])-(?=[^\W\d])", " ", stem)  # install-guide, but not Kon-Tiki or 2020-01-31
         return one_line(stem.replace("_", " ")) or one_line(PurePath(self.shown).name)
 
 
 def clean(text: str) -> str:
-    """Return `text` in NFC, its newlines \n, without control characters and lone surrogates.
+    """Return `text` in NFC with Unix newlines, without control characters and lone surrogates.
 
-    Neo4j cannot store these.
+    Neo4j cannot store the removed characters.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -170,22 +170,22 @@ def clean(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Return `text` cleaned, in the characters of typed questions: plain spaces, no ligatures, no marks."""
+    """Return `text` cleaned, in the characters that people type: plain spaces, no ligatures, no invisible marks."""
     return clean(text) if text.isascii() else _INVISIBLE.sub("", clean(text)).translate(_SHOWN)
 
 
 def one_line(text: str) -> str:
-    """Return `text` in plain characters, every run of white space a single space."""
+    """Return `text` in plain characters, with every run of white space as a single space."""
     return _SPACE.sub(" ", plain(text)).strip()
 
 
 def counted(count: int, what: str) -> str:
-    """Return a count with its thing: "1 hidden row", "1,200 hidden rows"."""
+    """Return a count with its noun: "1 hidden row", "1,200 hidden rows"."""
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def check_depth(depth: int) -> None:
-    """Check the depth of a nested value. Raises BadInput for too deep a one."""
+    """Raise BadInput if a value is nested too deeply."""
     if depth > _MAX_DEPTH:
         raise BadInput(f"is nested more than {_MAX_DEPTH} levels deep")
 
@@ -193,7 +193,7 @@ def check_depth(depth: int) -> None:
 def clean_value(value: Any, depth: int = 0) -> Any:
     """Return a JSON value as metadata.
 
-    Text is cleaned, NaN and infinity are None, integers beyond 64 bits text.
+    Text is cleaned, NaN and infinity become None, and integers beyond 64 bits become text.
     """
     check_depth(depth)
     if isinstance(value, str):
@@ -212,7 +212,7 @@ def clean_value(value: Any, depth: int = 0) -> Any:
 def open_file(source: Source) -> BinaryIO:
     """Open the file for reading.
 
-    Raises BadInput unless it is a regular file: opening a pipe would wait for ever.
+    Raises BadInput unless it is a regular file, since opening a pipe could block forever.
     """
     if not stat.S_ISREG(source.path.stat().st_mode):
         raise BadInput("is not a regular file")
@@ -232,7 +232,7 @@ def read_file(source: Source) -> bytes:
 
 
 def check_size(source: Source) -> None:
-    """Check a file's size. Raises BadInput for a file that is empty, over the limit or no regular file."""
+    """Check a file's size. Raises BadInput if it is empty, over the limit or not a regular file."""
     with open_file(source):
         size = source.path.stat().st_size
     if size == 0:
@@ -249,7 +249,7 @@ def _too_large(source: Source, read: int) -> BadInput:
 
 
 def find_bom(data: bytes) -> str | None:
-    """Return the encoding of a byte order mark at the start."""
+    """Return the encoding given by a byte order mark at the start, or None."""
     return next((encoding for bom, encoding in _BOMS if data.startswith(bom)), None)
 
 
@@ -268,11 +268,11 @@ def check_binary(data: bytes) -> None:
 def read_text(source: Source, declared: Callable[[bytes], str | None] | None = None) -> str:
     """Return the text of a file, converted if it is in a legacy encoding.
 
-    U+FFFD stands for single damaged bytes; their number is reported.
+    U+FFFD replaces single damaged bytes; their number is reported.
 
     Args:
         source: the file.
-        declared: finds the encoding that the text names itself in its beginning; None: there is none.
+        declared: finds the encoding that the beginning of the text declares; None if the format has no declarations.
 
     Returns:
         The text.
@@ -296,7 +296,7 @@ def read_text(source: Source, declared: Callable[[bytes], str | None] | None = N
 
 
 def legacy_encoding(source: Source, data: bytes) -> str | None:
-    """Return the encoding of a text that is not UTF-8: the source's, else a guess; None if that fails."""
+    """Return the encoding of a text that is not UTF-8: that of `source`, else a guess, else None."""
     return source.encoding or find_encoding(data)
 
 
@@ -305,11 +305,11 @@ def decode(data: bytes, declared: str | None = None) -> str:
     bom = find_bom(data)
     encodings = [bom] if bom else ["utf-8", *_declared(declared)]
     if declared and declared.lower().startswith("iso-2022"):
-        encodings.insert(0, declared)  # seven bits with escapes, so UTF-8 would take it too
+        encodings.insert(0, declared)  # first, since its seven-bit escapes would also decode as UTF-8
     for encoding in encodings:
         try:
             return data.decode(encoding)
-        except (ValueError, LookupError):  # also names of codecs that do not decode text
+        except (ValueError, LookupError):  # LookupError also for codecs that do not decode text
             continue
     if bom in (None, "utf-8-sig") and (text := _cesu(data)) is not None:
         return text
@@ -318,7 +318,7 @@ def decode(data: bytes, declared: str | None = None) -> str:
 
 
 def _cesu(data: bytes) -> str | None:
-    """Decode CESU-8, UTF-8 but for characters beyond 16 bits, which are two surrogates each; else None."""
+    """Decode CESU-8 (UTF-8 with characters beyond 16 bits as two surrogates); return None for other data."""
     try:
         return data.decode("utf-8", "surrogatepass").encode("utf-16-le", "surrogatepass").decode("utf-16-le")
     except UnicodeError:
@@ -326,7 +326,7 @@ def _cesu(data: bytes) -> str | None:
 
 
 def bad_byte(data: bytes, encoding: str = "utf-8") -> str:
-    """Return where `data` breaks its encoding: " at byte N"."""
+    """Return the first place where `data` breaks its encoding: " at byte N"."""
     try:
         data.decode(encoding)
     except UnicodeDecodeError as error:
@@ -337,26 +337,26 @@ def bad_byte(data: bytes, encoding: str = "utf-8") -> str:
 def _declared(name: str | None) -> list[str]:
     plain = (name or "").lower().replace("_", "-")
     if name is None or plain.startswith(("utf-16", "utf-32")):
-        return []  # a declaration that can be read as ASCII is not in these
+        return []  # a declaration readable as ASCII rules out UTF-16 and UTF-32
     larger = _LARGER.get(plain)
     return [larger, name] if larger else [name]
 
 
-_SHARE = 0.01  # of all bytes: with more it is another encoding, or no text
+_SHARE = 0.01  # share of damaged bytes; with more, the file has another encoding or is not text
 
 MARK = "\ufffd"
-"""The sign in place of a byte that is not a character."""
+"""The character that replaces a damaged byte."""
 
 
 def repaired(data: bytes, encoding: str = "utf-8") -> tuple[str, str]:
-    """Return the text of damaged bytes, and a remark on it. Raises BadInput for too many of them."""
+    """Return the text of damaged bytes and a remark on them. Raises BadInput if there are too many."""
     text = data.decode(encoding, "replace")
     count = text.count(MARK) - data.decode(encoding, "ignore").count(MARK)
     return text, told(count, len(data), encoding, bad_byte(data, encoding))
 
 
 def decode_or_repair(data: bytes, declared: str | None = None) -> tuple[str, str]:
-    """Return the text of bytes, and a remark on damaged ones, or "". Raises BadInput for too many of them."""
+    """Return the text of bytes and a remark on damaged ones, or "". Raises BadInput if there are too many."""
     try:
         return decode(data, declared), ""
     except BadInput:
@@ -364,7 +364,7 @@ def decode_or_repair(data: bytes, declared: str | None = None) -> tuple[str, str
 
 
 def told(count: int, size: int, encoding: str, place: str) -> str:
-    """Return the remark on `count` bad bytes among `size`; "" for none. Raises BadInput for too many."""
+    """Return a remark on `count` bad bytes among `size`, or "" if there are none. Raises BadInput if too many."""
     name = encoding.upper()
     if count > max(1, _SHARE * size):
         raise BadInput(f"is not {name}{place}, nor in {counted(count - 1, 'other place')}; {HOW_TO_CONVERT}")
@@ -378,11 +378,11 @@ def told(count: int, size: int, encoding: str, place: str) -> str:
 _WESTERN = frozenset(
     "àáâãäåæçèéêëìíîïðñòóôõöøùúûüýþÿßœšžÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖØÙÚÛÜÝÞŸŒŠŽ¡¿«»‹›“”„‘’‚–—…·•†‡°ºª§¶©®™€£¥¢¹²³½¼¾±×÷µ´¨\xa0\xad"
 )
-_OTHERS = (  # of each script first what most texts in it are in
+_OTHERS = (  # the most common encoding of each script first
     "cp1251 koi8_r cp1253 cp1250 cp1254 cp1255 cp1256 cp1257 shift_jis euc_jp gb18030 big5 euc_kr".split()
 )
-_FEW = 0.0005  # of all bytes
-_THAI_LETTERS = 12  # that it takes to tell
+_FEW = 0.0005  # share of all bytes
+_THAI_LETTERS = 12  # letters needed to recognise Thai
 _THAI_MARK = re.compile(rb"[\xd1\xd4-\xda\xe7-\xee]")
 _THAI_MARKED = re.compile(rb"(?<=[\xa1-\xce\xd1\xd4-\xda\xe7-\xee])[\xd1\xd4-\xda\xe7-\xee]")
 _HIGH = re.compile(rb"[\x80-\xff]+")
@@ -391,14 +391,14 @@ _HIGH = re.compile(rb"[\x80-\xff]+")
 def find_encoding(data: bytes) -> str | None:
     """Return the encoding of a text that is not UTF-8; None for other data, or damaged UTF-8.
 
-    What reads as Western European is taken for Windows-1252, which short texts of other Latin alphabets may, too:
-    these have no mark of their own. For everything else charset-normalizer compares how plausible the letters are.
+    Text that is plausible as Western European is taken for Windows-1252. Short texts in other Latin alphabets may be
+    mistaken for it, as nothing marks them. charset-normalizer decides about the rest by how plausible the letters are.
     """
     sample = _sample(data)
     text = sample.decode("utf-8", "replace")
     wrong = text.count("\ufffd")
     if sum(character > "\x7f" for character in text) > 2 * wrong:
-        return None  # most of it is UTF-8
+        return None  # it is mostly UTF-8
     if _is_thai(sample):
         return "cp874"
     try:
@@ -410,7 +410,7 @@ def find_encoding(data: bytes) -> str | None:
         if all(c < "\x7f" or c in _WESTERN for c in western) and share < 0.45:
             return "cp1252"
     if len(_HIGH.findall(sample)) <= max(1, _FEW * len(sample)):
-        return None  # too few to tell: damage
+        return None  # too few odd bytes for another encoding: damage
     from charset_normalizer import from_bytes
 
     best = from_bytes(sample, cp_isolation=_OTHERS, enable_fallback=False).best()
@@ -424,7 +424,7 @@ def find_encoding(data: bytes) -> str | None:
 
 
 def _is_thai(data: bytes) -> bool:
-    """Return whether it reads as Thai in TIS-620: what stands above and below letters stands on one, all but always."""
+    """Return whether bytes read as Thai in TIS-620: nearly every vowel or tone mark follows a letter."""
     high = sum(map(len, _HIGH.findall(data)))
     if high < _THAI_LETTERS:
         return False
@@ -437,7 +437,7 @@ def _is_thai(data: bytes) -> bool:
 
 
 def _sample(data: bytes) -> bytes:
-    """Return the lines that are not ASCII, up to some size in all."""
+    """Return the lines that are not ASCII, up to a total size."""
     if len(data) <= SAMPLE:
         return data
     lines = (line for line in data.splitlines(keepends=True) if not line.isascii())
@@ -453,17 +453,17 @@ TOLD = (
     "hidden sheet, hidden slide, hidden row, hidden column, hidden piece, comment, form value, "
     "unsure line, unread picture, text box, embedded part, chapter of another format"
 ).split(", ")
-"""Somebody wrote it for readers who look for it: said of each file."""
+"""Kinds of content written for readers, who may miss it: reported for each file."""
 SUMMED = (
     "deleted piece, reading of characters, running head, running foot, navigation bar, page foot, "
     "block of every page, output of code, chart, comment line, drawer line, option of a module, "
     "decoration"
 ).split(", ")
-"""Stands on every page, or is not to be read: the numbers of all files together are said."""
+"""Kinds that repeat on every page or are not meant to be read: reported as totals of all files."""
 
 
 def tell(source: Source, left_out: Mapping[str, int]) -> None:
-    """Note the parts of a file that were left out, by kind, beside its problems and the sums of a load."""
+    """Add the parts of a file that were left out, by kind, to its problems and to the totals of the load."""
     counts = ", ".join(counted(left_out[kind], kind) for kind in TOLD if left_out.get(kind))
     if counts:
         source.problems.append(f"holds {counts}, left out")

@@ -1,4 +1,4 @@
-"""The entry point: walks over files and folders and hands each file that may have changed to its format."""
+"""The entry point: walks files and folders, and passes each file that may have changed to its format."""
 
 import gzip
 import os
@@ -45,13 +45,13 @@ from kgrag.values.errors import InputError, KgragError
 from kgrag.values.events import Progress
 
 PACKED = ".gz"
-_MOST = 16  # times the limit of a file: rows are read one at a time
+_MOST = 16  # times the size limit of a file; possible because rows are read one at a time
 _BLOCK = 1 << 20
 
 
 @contextmanager
 def unpacked(source: Source) -> Iterator[Source]:
-    """Hold the contents of a packed file, as a file by its name without ".gz". Raises BadInput."""
+    """Unpack a ".gz" file to a temporary file for the duration of the block. Raises BadInput."""
     with tempfile.TemporaryDirectory(prefix="kgrag-") as folder:
         path = Path(folder) / Path(Path(source.shown).name).stem
         size = 0
@@ -68,28 +68,28 @@ def unpacked(source: Source) -> Iterator[Source]:
 
 
 LOADERS: Plugins[Format] = Plugins("kgrag.loaders", "loader")
-"""The formats by name; adding one is a module and an entry point."""
+"""The formats by name; a new one needs a module and an entry point."""
 
 READERS: Plugins[Format] = Plugins("kgrag.readers", "reader")
-"""Readers of other programs by name: each takes its extensions from the formats where a load names it."""
+"""Third-party readers by name; a load that names one uses it for its extensions, in place of the formats."""
 
 Known = Callable[[Sequence[str]], Mapping[str, Sequence[FileState]]]
-"""The files of a collection by their keys: only files whose documents are all there."""
+"""Looks up the files of a collection by their keys; only files with all their documents are returned."""
 
 _OLE = (
     "is an office file encrypted with a password, or of a format from before 2007; save it without a password as "
     "DOCX, PPTX, XLSX or PDF"
 )
 _OFFICE = WORD.extensions + POWERPOINT.extensions + EXCEL.extensions
-_ARCHIVES = {  # format -> the endings of its files, and what the first part of an archive says
+_ARCHIVES = {  # format -> the endings of its files, and the content of the first part of an archive
     "epub": ((".epub",), b"application/epub+zip"),
     "odt": ((".odt", ".ods", ".odp", ".ott", ".ots", ".otp"), b"application/vnd.oasis.opendocument."),
 }
-_ROWS = (".jsonl", ".ndjson", ".csv", ".tsv")  # whose rows stand on lines
-_ARCHIVED = (".warc.gz", ".wet.gz")  # which their format unpacks by itself
-_MAX_PROBLEMS = 1000  # of one file: beyond that they are counted, not listed
-_KEPT = 200  # problems of one file that are remembered
-_GROUP = 500  # files that are asked for at once
+_ROWS = (".jsonl", ".ndjson", ".csv", ".tsv")  # formats with one row a line
+_ARCHIVED = (".warc.gz", ".wet.gz")  # unpacked by their format itself
+_MAX_PROBLEMS = 1000  # listed per file; further ones are only counted
+_KEPT = 200  # problems remembered per file
+_GROUP = 500  # files looked up at once
 
 
 def load(
@@ -100,25 +100,25 @@ def load(
     loading: LoadingSettings | None = None,
     root: str | Path | None = None,
 ) -> Iterator[Item]:
-    """Read files and folders into Documents, one after another; what cannot be read becomes a Problem.
+    """Read files and folders into Documents, one after another; unreadable files and rows become Problems.
 
-    Folders are walked in sorted order, without hidden files and those of no known format; links that leave a folder are
-    reported, not followed, unless `loading` says so. PDF and office files are recognised by their content.
+    Folders are walked in sorted order, without hidden files and unknown formats. Links that leave a folder are reported
+    and not followed, unless `loading` says so. PDF and office files are recognised by their content.
 
     Args:
         paths: files and folders.
-        columns: those of rows' keys, titles and texts; None: detected.
-        max_file_mb: larger files are Problems; of CSV and JSON Lines only single larger rows.
+        columns: the columns of rows' keys, titles and texts; None: detect them.
+        max_file_mb: larger files become Problems; in CSV and JSON Lines, the limit applies to each row.
         loading: options of readers; None: the defaults.
         root: a folder to which keys are relative, so that they survive a move of the folder. None: a file's key is its
-            absolute path with links resolved. A row's key is FILE#ID with an id column, else FILE#LINE; ids of a column
-            that `columns` names, and of a benchmark's corpus.jsonl, are keys by themselves.
+            absolute path with links resolved. A row's key is FILE#ID with an id column, else FILE#LINE. Ids in a column
+            named by `columns`, and in a benchmark's corpus.jsonl, are keys by themselves.
 
     Yields:
         Documents and Problems.
 
     Raises:
-        InputError: none of the paths exists, at once.
+        InputError: none of the paths exists; raised by the call, before the first item.
     """
     reading = Load(paths, columns=columns, max_file_mb=max_file_mb, loading=loading, root=root)
     return (item for item in reading if not isinstance(item, Unchanged))
@@ -126,7 +126,7 @@ def load(
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """A file to read; `triples` is the file beside a benchmark's corpus."""
+    """A file to read; `triples` is the file of triples next to a benchmark's corpus."""
 
     source: Source
     triples: Source | None = None
@@ -139,10 +139,10 @@ class _File:
 class Load:
     """The iterator that `load` returns. `scan` lists the files; with `states`, unchanged files are not read.
 
-    `settle`: files that changed within so many seconds are left for later, since somebody may be writing them.
-    `missing_ok`: paths that do not exist are no error, even if none of them does. `names`: of files that are stored
-    under others: what they are known by, and shown as. `progress` receives the name of each file. `cache`: where
-    what was recognised of pictures is kept, so that a load that was ended need not recognise it again.
+    `settle`: files changed within so many seconds are left for later, since somebody may be writing them.
+    `missing_ok`: it is no error if paths do not exist, even if all are missing. `names`: the names by which files
+    stored under other names are known and shown. `progress` receives the name of each file. `cache`: the folder for
+    text recognised on pictures, so that a load that was interrupted need not recognise it again.
     """
 
     def __init__(
@@ -204,25 +204,25 @@ class Load:
                     else:
                         yield from self._read(file, states.get(file.source.key, ()))
 
-    # ----- which files there are
+    # ----- listing the files
 
     def _path(self, path: Path) -> Iterator[_File | Problem]:
         if not exists(path):
             self.scan.missing.append(file_key(path, self._root))
             yield Problem(str(path), "does not exist")
         elif not self._seen.add(os.path.realpath(path)):
-            return  # passed twice
+            return  # the caller gave it twice
         elif is_dir(path):
             yield from self._folder(path)
         elif of_program(path):
             add_to(self.scan.skipped, OF_PROGRAM)
-        elif "/" in self._names.get(path, "") and self._waits(path):  # of a folder that was uploaded
+        elif "/" in self._names.get(path, "") and self._waits(path):  # a file of an uploaded folder
             yield Problem(self._names[path], "is a picture in a folder: KGRAG_LOADING__RECOGNITION=on has these read")
         else:
             yield _File(self._source(path))
 
     def _waits(self, path: Path) -> bool:
-        """Return whether a file of a folder is a picture, which only a setting has recognised."""
+        """Return whether a file in a folder is a picture; an option is needed to recognise those."""
         suffix = self._extension(path)
         return self._loading.recognition != "on" and suffix in IMAGE.extensions and suffix not in self._preferred
 
@@ -256,7 +256,7 @@ class Load:
         else:
             self.scan.folders.append(prefix)
 
-    # ----- what is in them
+    # ----- reading the files
 
     def _read(self, file: _File, recorded: Sequence[FileState]) -> Iterator[Item | Unchanged]:
         stamp = Stamp.of(file.paths)
@@ -290,7 +290,7 @@ class Load:
                 )
 
     def _unchanged(self, file: _File, stamp: Stamp | None, recorded: FileState) -> FileState | None:
-        """Return the state of an unchanged file that would be read in the same way; else None."""
+        """Return the state of a file if it is unchanged and would be read in the same way; else None."""
         before = Fingerprint.parse(recorded.fingerprint)
         if before is None or stamp is None:
             return None
@@ -306,7 +306,7 @@ class Load:
         return None if now is None else replace(recorded, root=self.scan.root_of(recorded.key), fingerprint=str(now))
 
     def _extension(self, path: Path) -> str:
-        """Return the extension that tells a file's format: ".pdf", or ".warc.gz" where some format has that."""
+        """Return the extension that determines a file's format: ".pdf", or ".warc.gz" if a format has that."""
         double = "".join(path.suffixes[-2:]).lower()
         inner, _, outer = double.rpartition(".")
         if double in self._formats or (f".{outer}" == PACKED and inner in self._formats):
@@ -314,9 +314,9 @@ class Load:
         return path.suffix.lower()
 
     def _reader(self, name: str) -> str:
-        """Return the reader of a file for its fingerprint.
+        """Return the part of a fingerprint that describes the reader.
 
-        A format, its version, and the options that shape the result.
+        It consists of a format, its version, and the options that affect the result.
         """
         form = self._readers.get(name) or LOADERS[name]
         recognised = self._recognised if form in (PDF, IMAGE) else ""
@@ -338,13 +338,13 @@ class Load:
         name = preferred or kind or self._formats.get(extension, "text")
         form, own = self._readers.get(name) or LOADERS[name], LOADERS[self._own.get(extension, "text")]
 
-        def items() -> Iterator[Item]:  # begun by _guarded: a load that is no generator fails at once
+        def items() -> Iterator[Item]:  # _guarded starts it, so a load that is not a generator fails inside
             yield from _refuse(source, own) if own.untrusted and not kind else form.load(source, self._reading)
 
         return self._reader(name), _guarded(source, items())
 
     def _unpacked(self, source: Source) -> tuple[str, Iterator[Item]]:
-        """Return the reader of a packed file, and its items, by the file's name without the last part."""
+        """Return the reader and the items of a packed file; its name without ".gz" determines the format."""
 
         def items() -> Iterator[Item]:
             with unpacked(source) as inner:
@@ -354,9 +354,9 @@ class Load:
 
 
 def _stamped(scan: Scan, file: _File, stamp: Stamp | None, reader: str, items: Iterator[Item]) -> Iterator[Item]:
-    """Yield the items of a file, each document with the file's state: the last one says how many there are.
+    """Yield the items of a file, each document with the file's state; the last state has the number of documents.
 
-    The file is skipped next time if it does not change meanwhile and gives no passing Problem.
+    The next load skips the file if it did not change meanwhile and no Problem was temporary.
     """
     key = file.source.key
     last: Document | None = None
@@ -396,7 +396,7 @@ def _cleaned(problem: Problem) -> Problem:
 
 
 def _named(source: Source) -> Path:
-    """Return the name that tells a file's format: the one shown, where it is stored under another, unless unpacked."""
+    """Return the name that determines a file's format: the shown one if it is stored under another name."""
     path = Path(source.shown)
     return source.path if path.suffix.lower() == PACKED != source.path.suffix.lower() else path
 
@@ -408,7 +408,7 @@ def _kind(path: Path) -> str:
             return ""
         with path.open("rb") as file:
             head = file.read(1024)
-    except OSError:  # whoever reads it says why
+    except OSError:  # the reader reports why
         return ""
     suffix = path.suffix.lower()
     if head.startswith(b"%PDF-") or (suffix == ".pdf" and b"%PDF-" in head):
@@ -445,7 +445,7 @@ def _guarded(source: Source, items: Iterator[Item]) -> Iterator[Item]:
         yield Problem(source.shown, reason(error))
     except KgragError as error:
         yield Problem(source.shown, error.in_full)
-    except Exception as error:  # a defect of a reader must not cost the other files
+    except Exception as error:  # a defect of a reader must not stop the other files
         yield Problem(source.shown, failure(error))
     for message in source.problems:
         yield Problem(source.shown, message, lasting=True)
@@ -454,7 +454,7 @@ def _guarded(source: Source, items: Iterator[Item]) -> Iterator[Item]:
 
 
 def _place(document: Document) -> str:
-    """Return a document's place for a Problem: "corpus.jsonl#17" is line 17, but "list.json#17" is no line."""
+    """Return the place of a document for a Problem: "corpus.jsonl#17" is line 17, but "list.json#17" is not a line."""
     path, mark, number = document.source.rpartition("#")
     suffix = Path(path).suffix.lower()
     return f"{path}:{number}" if mark and suffix in _ROWS else document.source

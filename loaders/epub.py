@@ -62,7 +62,7 @@ def _book(archive: zipfile.ZipFile) -> Content:
 
 
 def _picture(archive: zipfile.ZipFile, folder: str, address: str) -> bytes | None:
-    """Return a picture of the book by its address in a chapter; None for one that is too large, or not there."""
+    """Return a picture of the book by its address in a chapter, or None if it is missing or too large."""
     entry = archive.NameToInfo.get(posixpath.normpath(posixpath.join(folder, unquote(address))))
     if entry is None:
         return inline(address)

@@ -1,4 +1,4 @@
-"""Pictures of documents, for all formats: what a picture is, its size, and whether it only decorates."""
+"""Pictures in documents of all formats: their media type and size, and whether they are only decoration."""
 
 import base64
 import hashlib
@@ -22,15 +22,15 @@ Pictures = Callable[[str], bytes | None]
 DECORATION = "decoration"
 """The kind under which decorative pictures are counted."""
 POINTS = 24.0
-"""Sides of a picture on paper that are an icon's."""
+"""A picture with a shorter side on paper is an icon."""
 SMALLEST = 40
-"""Pixels of the sides of a picture; less is an icon's."""
-_REPEATED = 3  # places where the same picture without a numbered caption is a logo
+"""A picture with a side of fewer pixels is an icon."""
+_REPEATED = 3  # a picture without a numbered caption at as many places is a logo
 LARGEST = 8 * MB
-"""Bytes of a picture that is kept."""
+"""Bytes of the largest picture that is kept."""
 TOTAL = 64 * MB
-"""Bytes of the pictures of a document that are kept."""
-_MOST = 1000  # figures of one document
+"""Bytes of pictures kept per document."""
+_MOST = 1000  # figures per document
 _CAPTION = 1000  # characters
 _OTHERS = {
     "image/svg+xml": re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml.*?)?(?:<!.*?>\s*)*<svg\b", re.DOTALL),
@@ -43,7 +43,7 @@ _DATA = re.compile(r"data:image/[\w.+-]+;base64,", re.IGNORECASE)
 
 
 def kind_of(data: bytes) -> tuple[str, int, int]:
-    """Return the media type of a picture, "" for none, and its width and height, 0 for one that is not `SHOWN`."""
+    """Return the media type ("" if not a picture), width and height of a picture; sizes are 0 unless `SHOWN`."""
     try:
         if data.startswith(b"\x89PNG\r\n\x1a\n"):
             return "image/png", *struct.unpack(">II", data[16:24])
@@ -53,7 +53,7 @@ def kind_of(data: bytes) -> tuple[str, int, int]:
             return "image/jpeg", *_jpeg_size(data)
         if data[:4] == b"RIFF" and data[8:12] == b"WEBP" and len(data) > 30:
             return "image/webp", *_webp_size(data)
-    except (struct.error, IndexError):  # cut off
+    except (struct.error, IndexError):  # a truncated file
         pass
     return next((kind for kind, sign in _OTHERS.items() if sign.match(data[:1000])), ""), 0, 0
 
@@ -81,7 +81,7 @@ def _webp_size(data: bytes) -> tuple[int, int]:
 
 
 def figure_of(data: bytes, caption: str = "", page: int = 0, box: Iterable[float] = ()) -> Figure:
-    """Return a picture as a figure without a number, with its bytes if they are not too many and a browser shows it."""
+    """Make a figure without a number; it keeps the picture's bytes if a browser shows it and it is not too large."""
     media_type, width, height = kind_of(data)
     stored = data if media_type in SHOWN and len(data) <= LARGEST else b""
     place = tuple(round(edge, 1) for edge in box)
@@ -90,19 +90,19 @@ def figure_of(data: bytes, caption: str = "", page: int = 0, box: Iterable[float
 
 
 def as_row(figure: Figure) -> dict[str, Any]:
-    """Return a figure as JSON can hold it."""
+    """Return a figure as a JSON object."""
     return {**asdict(figure), "data": base64.b64encode(figure.data).decode()}
 
 
 def from_row(row: Mapping[str, Any]) -> Figure:
-    """Return the figure of `as_row`."""
+    """Return the figure of a row made by `as_row`."""
     return Figure(**{**row, "box": tuple(row["box"]), "data": base64.b64decode(row["data"])})
 
 
 class Figures:
-    """Takes the figures of a document in their order, and the text between them, for their captions.
+    """Collects the figures of a document in order; the text between them supplies captions.
 
-    Those that decorate are counted in `left_out`.
+    Decorative pictures are counted in `left_out`.
     """
 
     def __init__(self, left_out: Counter[str]) -> None:
@@ -110,11 +110,11 @@ class Figures:
         self._figures: list[Figure] = []
         self._keys: list[str] = []
         self._data: dict[str, bytes] = {}
-        self._caption = ""  # the last block, if it is a caption of no figure yet
-        self._waits = False  # the last figure, for a caption below it
+        self._caption = ""  # the last block, if it is a caption without a figure yet
+        self._waits = False  # whether the last figure still needs a caption from below
 
     def add(self, figure: Figure, *, key: str = "") -> None:
-        """Add one; `key`: what tells that another is the same, else its bytes."""
+        """Add a figure; figures with the same `key` (default: the bytes) are the same picture."""
         if figure.media_type in SHOWN and min(figure.width, figure.height) < SMALLEST:
             self._left_out[DECORATION] += 1
             return
@@ -133,10 +133,10 @@ class Figures:
         self._keys.append(key or figure.sha)
 
     def text_block(self, text: str, *, caption: bool = False) -> None:
-        """Tell which block of text comes next, and whether it is known to be a caption."""
+        """Record the next block of text, and whether it is known to be a caption."""
         text = one_line(text)
         if self._figures and text == self._figures[-1].caption:
-            return  # it is said with its figure, or what stands in its place
+            return  # the figure already has the caption, or an alternative text
         last = self._figures[-1] if self._waits else None
         caption_text = text[:_CAPTION] if caption or caption_label(text) is not None else ""
         if last is not None and caption_text:
@@ -144,7 +144,7 @@ class Figures:
         self._caption, self._waits = caption_text, False
 
     def all(self) -> tuple[Figure, ...]:
-        """Return the figures, numbered; what comes again on several pages, or in several places, is a logo."""
+        """Return the figures, numbered, without logos: pictures that repeat on several pages or places."""
         each = [
             ("" if caption_label(figure.caption) else key, figure)
             for key, figure in zip(self._keys, self._figures, strict=True)
@@ -163,12 +163,12 @@ class Figures:
 
 
 def no_picture(_: str) -> bytes | None:
-    """Return None: the pictures of a document are not looked for."""
+    """Return None, for documents whose pictures are ignored."""
     return None
 
 
 def beside(page: Path) -> Pictures:
-    """Return what finds pictures that lie beside a page or below: no path leads elsewhere, and nothing is fetched."""
+    """Return a finder of pictures in the folder of a page or below; it never leaves it and downloads nothing."""
     folder = page.parent.resolve()
 
     def find(address: str) -> bytes | None:
@@ -186,7 +186,7 @@ def beside(page: Path) -> Pictures:
 
 
 def inline(address: str) -> bytes | None:
-    """Return a picture that stands in its own address (RFC 2397); None for another address."""
+    """Return the picture in a data address (RFC 2397), or None for another address."""
     match = _DATA.match(address)
     if match is None or len(address) > 2 * LARGEST:
         return None

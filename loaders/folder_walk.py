@@ -1,4 +1,4 @@
-"""Which files folders hold, each once and in order; which are passed over, and which have changed."""
+"""Walk folders: list each file once and in order, skip excluded files, and find the changed ones."""
 
 import hashlib
 import os
@@ -17,7 +17,7 @@ from kgrag.values.documents import Problem, Scan
 from kgrag.values.errors import InputError
 
 ALWAYS = ("node_modules/", ".git/", ".venv/", "__pycache__/")
-"""Folders of other people's work, or of machines."""
+"""Folders of third-party or generated files, which are always skipped."""
 _NAME = ".gitignore"
 OF_PROGRAM = "locks and settings of programs"
 """The name under which skipped files of programs are counted."""
@@ -28,9 +28,9 @@ _MAX_BYTES = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    path: re.Pattern[str]  # below the folder of the file that it stands in
+    path: re.Pattern[str]  # relative to the folder of the file with the rule
     base: PurePath
-    kept: bool  # "!": what matches is read nevertheless
+    kept: bool  # "!": a match is read nevertheless
     folders: bool  # "/": only folders match
 
     def matches(self, path: PurePath, is_folder: bool) -> bool:
@@ -40,7 +40,7 @@ class _Rule:
 
 
 class Ignore:
-    """The patterns that hold in a folder and below it; of those that match, the last one counts."""
+    """The ignore patterns in force in a folder and below; the last match decides."""
 
     def __init__(self, top: Path, patterns: Iterable[str] = (), *, files: bool = True) -> None:
         self._top = top
@@ -52,7 +52,7 @@ class Ignore:
             self._heed(folder)
 
     def enter(self, folder: Path) -> None:
-        """Heed the patterns of a folder that is gone into."""
+        """Add the patterns of a folder on entering it."""
         self._heed(self._real / folder.relative_to(self._top))
 
     def _heed(self, folder: Path) -> None:
@@ -66,7 +66,7 @@ class Ignore:
         self._rules.extend(filter(None, (_rule(folder, line) for line in lines)))
 
     def passes_over(self, path: Path, *, is_folder: bool) -> str:
-        """Return why a path is skipped, "excluded" or "in .gitignore"; "" for one that is read."""
+        """Return why a path is skipped ("excluded" or "in .gitignore"), or "" if it is read."""
         real = self._real / path.relative_to(self._top)
         for rules, why in ((self._patterns, "excluded"), (self._rules, f"in {_NAME}")):
             last = next((rule for rule in reversed(rules) if rule.matches(real, is_folder)), None)
@@ -87,7 +87,7 @@ def _above(top: Path) -> list[Path]:
 
 
 def _rule(base: PurePath, line: str) -> _Rule | None:
-    """Return the rule of a line; None for a comment or nothing."""
+    """Return the rule on a line; None for a comment or an empty line."""
     line = re.sub(r"(?<!\\) +$", "", line)
     if not line or line.startswith("#"):
         return None
@@ -103,7 +103,7 @@ _WILD = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 
 def _expression(match: re.Match[str]) -> str:
-    """Return the regular expression of a wildcard or another sign of a pattern."""
+    """Return the regular expression of a wildcard or another token of a pattern."""
     if inner := match["inner"]:
         inner = inner.replace("\\", "\\\\").replace("[", "\\[")
         return f"[{'^' + inner[1:] if inner[0] in '!^' else inner}]"
@@ -111,7 +111,7 @@ def _expression(match: re.Match[str]) -> str:
 
 
 def _pattern(line: str) -> re.Pattern[str]:
-    """Return a pattern as a regular expression; one with "/" before it matches in its own folder alone."""
+    """Return a pattern as a regular expression; with a leading "/" it matches in its own folder only."""
     start = "" if line.startswith("/") else "(?:.*/)?"
     try:
         return re.compile(start + _WILDCARD.sub(_expression, line.removeprefix("/")), re.DOTALL)
@@ -119,14 +119,14 @@ def _pattern(line: str) -> re.Pattern[str]:
         return re.compile(r"(?!)")
 
 
-_COARSE = 2.0  # seconds: a file can change so soon after it was read without another time (FAT counts in these)
+_COARSE = 2.0  # seconds: resolution of file times (on FAT); a change within them may keep the same time
 
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """The size in bytes of a file, or of several together, and the time of the last change in nanoseconds.
+    """The total size of one or more files in bytes, and the time of their last change in nanoseconds.
 
-    `mark`: of these, of the files' numbers on the disk and of the times when these were last given names.
+    `mark`: a hash of the files' times of change, times of status change and inode numbers.
     """
 
     size: int
@@ -135,7 +135,7 @@ class Stamp:
 
     @classmethod
     def of(cls, paths: Sequence[Path]) -> Self | None:
-        """Return the stamp of existing regular files; else None."""
+        """Return the stamp of files, or None unless all are existing regular files."""
         size = newest = 0
         marks: list[int] = []
         for path in paths:
@@ -151,7 +151,7 @@ class Stamp:
         return cls(size, newest, hash_of(repr(marks).encode()))
 
     def age(self) -> float:
-        """Return seconds since the last change; below 0 if the clocks differ."""
+        """Return the seconds since the last change; negative if the clocks differ."""
         return time.time() - self.time / 1e9
 
 
@@ -159,8 +159,8 @@ class Stamp:
 class Fingerprint:
     """The reader of a file, and the file's size, mark and hash at that time; as text "READER SIZE MARK HASH".
 
-    `reader`: the format with its version, and what else decides what is read. A mark of 0 says nothing: the file was
-    too new to tell a later change by it.
+    `reader`: the format, its version, and the options that affect the result. A mark of 0 is never compared: the file
+    was so new that a later change might have kept the mark.
     """
 
     reader: str
@@ -175,7 +175,7 @@ class Fingerprint:
 
     @classmethod
     def parse(cls, text: str) -> Self | None:
-        """Return the fingerprint of a text by `str`; None for any other text."""
+        """Parse the text form of a fingerprint; return None for any other text."""
         parts = text.split(" ")
         if len(parts) != 4 or not (parts[1].isdigit() and parts[2].isdigit()):
             return None
@@ -185,9 +185,9 @@ class Fingerprint:
         return f"{self.reader} {self.size} {self.mark} {self.hash}"
 
     def still(self, paths: Sequence[Path], stamp: Stamp) -> Self | None:
-        """Return the current fingerprint of the files, if their contents are unchanged; else None.
+        """Return the current fingerprint of the files if their contents are unchanged; else None.
 
-        Reads them if need be.
+        Reads the files if their stamp changed.
         """
         if stamp.size != self.size:
             return None
@@ -214,20 +214,20 @@ def digest(paths: Sequence[Path]) -> str | None:
 
 
 class Seen:
-    """Names that were met, as hashes of 8 bytes."""
+    """A set of names, stored as 8-byte hashes."""
 
     def __init__(self) -> None:
         self._hashes: set[int] = set()
 
     def add(self, name: str) -> bool:
-        """Remember a name; returns whether it is new."""
+        """Add a name; returns whether it is new."""
         before = len(self._hashes)
         self._hashes.add(hash_of(name.encode("utf-8", "surrogateescape")))
         return len(self._hashes) > before
 
 
 def file_key(path: str | Path, root: str | Path | None = None) -> str:
-    """Return the key of a file: its absolute path with "/", links resolved, or its path in `root` if it lies there."""
+    """Return the key of a file: its path relative to `root` if inside, else its absolute path with links resolved."""
     real = Path(os.path.realpath(path))
     if root is not None and real.is_relative_to(top := os.path.realpath(root)):
         real = real.relative_to(top)
@@ -235,7 +235,7 @@ def file_key(path: str | Path, root: str | Path | None = None) -> str:
 
 
 def shown_path(path: Path) -> str:
-    """Return a path as text, bytes of other encodings than UTF-8 as "\\xe9": each file has a name of its own."""
+    """Return a path as text, with bytes that are not UTF-8 as "\\xe9", so that different files look different."""
     return clean(os.fsencode(path.as_posix()).decode("utf-8", "backslashreplace"))
 
 
@@ -246,14 +246,14 @@ def folder_prefix(path: Path, root: str | Path | None) -> str:
 
 
 def add_to(counts: dict[str, int], kind: str, number: int = 1) -> None:
-    """Add a number to the count of its kind."""
+    """Add a number to the count of a kind."""
     if number:
         counts[kind] = counts.get(kind, 0) + number
 
 
 @dataclass(slots=True)
 class Walk:
-    """The files of one folder, sorted; `scan` counts what is skipped, `repeated` what was met before."""
+    """The files of one folder, sorted; `scan` counts skipped files and `repeated` files met before."""
 
     top: Path
     seen: Seen
@@ -264,7 +264,7 @@ class Walk:
     repeated: int = 0
 
     def __iter__(self) -> Iterator[Path | Problem]:
-        """Yield the files, and a Problem for each folder and link that is skipped."""
+        """Yield the files, and a Problem for each skipped folder and link."""
         ignore = self.ignore or Ignore(self.top)
         stack: list[Iterator[Path]] = [iter((self.top,))]
         inside = os.path.realpath(self.top)
@@ -290,7 +290,7 @@ class Walk:
                     yield Problem(str(path), reason(error))
                     continue
                 if CORPUS in names and not is_dir(path / CORPUS):
-                    # a benchmark's triples and questions are no documents
+                    # a benchmark's triples and questions are not documents
                     names = [name for name in names if name not in (TRIPLES, QUERIES)]
                 stack.append(map(path.joinpath, names))
             else:
@@ -298,20 +298,20 @@ class Walk:
 
 
 def is_dir(path: Path) -> bool:
-    """Return whether it is a folder; not, if that cannot be found out."""
+    """Return whether a path is a folder, or False if that cannot be determined."""
     try:
         return path.is_dir()
-    except OSError:  # a folder whose names may be read but not what they stand for
+    except OSError:  # in a folder without search permission, whose names alone can be read
         return False
 
 
 def of_program(path: Path) -> bool:
-    """Return whether a file is a lock of an office program or the settings of a folder, by its name."""
+    """Return whether the name of a file marks a lock of an office program or the settings of a folder."""
     return _OF_PROGRAMS.fullmatch(path.name) is not None
 
 
 def check_address(path: Path) -> None:
-    """Check that a path is no address of the web, which is named as such. Raises InputError."""
+    """Raise InputError if a path is a web address."""
     if (match := _ADDRESS.fullmatch(str(path))) and not path.exists():
         address = clean(f"{match[1]}://{match[2]}")
         raise InputError(
@@ -332,7 +332,7 @@ def exists(path: Path) -> bool:
 
 
 def reason(error: OSError) -> str:
-    """Return the reason of a read error for a Problem."""
+    """Return the reason for a read error, for a Problem."""
     if isinstance(error, FileNotFoundError):
         return "is a link that leads nowhere, or was removed"
     if isinstance(error, PermissionError):
@@ -341,6 +341,6 @@ def reason(error: OSError) -> str:
 
 
 def _leads_into(link: Path, folder: str) -> bool:
-    """Return whether a link leads into the folder, or nowhere at all, which its reader reports."""
+    """Return whether a link leads into the folder or is broken, which its reader reports."""
     real = Path(os.path.realpath(link))
     return real.is_relative_to(folder) or not real.exists()

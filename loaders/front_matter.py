@@ -19,7 +19,7 @@ _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?")
 _FLOW = re.compile(r"\[(.*)\](?:\s+#.*)?")
 _FLOW_MAP = re.compile(r"\{(.*)\}(?:\s+#.*)?")
 _KEY = re.compile(rf"({_STRING}|[\w-]+):(?=\s|$)")
-_MAX_DEPTH = 20  # of lists and maps in each other
+_MAX_DEPTH = 20  # nesting of lists and maps
 _FLOW_ITEM = re.compile(r"\s*(\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'|[^,\"'\[\]{}][^,\[\]{}]*)\s*(?:,|$)")
 _BLOCK = re.compile(r"[|>][-+0-9]*(?:\s+#.*)?")
 _BREAKS = re.compile(r"\n(\n*)")
@@ -28,7 +28,7 @@ _BREAKS = re.compile(r"\n(\n*)")
 def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
     """Return the values of front matter, and the text after it.
 
-    What is no number when it is written again, 1.10, stays as it is written.
+    Values that parsing as a number would change, such as 1.10, stay strings.
     """
     if match := _TOML.match(text):
         try:
@@ -81,7 +81,7 @@ def _entries(lines: Sequence[str]) -> Iterator[tuple[str | None, str, list[str]]
 
 
 def _nested(lines: Sequence[str], depth: int) -> Any:
-    """Return the list, the map or the scalar of lines with an indentation; None for an unreadable one."""
+    """Return the list, map or scalar on indented lines, or None if it is unreadable."""
     if depth > _MAX_DEPTH:
         return None
     if all(line.lstrip().startswith("- ") for line in lines):
@@ -103,19 +103,19 @@ def _nested(lines: Sequence[str], depth: int) -> Any:
 
 
 def _item(lines: Sequence[str], depth: int) -> Any:
-    """Return an item of a list, whose first line has lost its mark."""
+    """Return a list item from its lines, of which the first has lost its marker."""
     if _KEY.match(lines[0].strip()):
         return _nested([lines[0].strip(), *lines[1:]], depth + 1)
     return _value(_joined("", lines))
 
 
 def _joined(first: str, lines: Sequence[str]) -> str:
-    """Return a value that goes on over lines."""
+    """Join a value that continues over several lines."""
     return " ".join(filter(None, (first, *(line.strip() for line in lines))))
 
 
 def _value(text: str) -> Any:
-    """Return a scalar, or a list or a map on its line."""
+    """Return the scalar, or the list or map, written on one line."""
     if match := _FLOW.fullmatch(text):
         return _flow(match[1])
     if match := _FLOW_MAP.fullmatch(text):
@@ -125,7 +125,7 @@ def _value(text: str) -> Any:
 
 
 def _flow(text: str) -> list[Any] | None:
-    """Return the items of "[a, b]" without its brackets; None if there are maps or lists in it."""
+    """Return the items inside "[a, b]", or None if there are maps or lists among them."""
     items: list[Any] = []
     place = 0
     text = text.strip()
@@ -141,7 +141,7 @@ def _flow(text: str) -> list[Any] | None:
 
 
 def _scalar(text: str) -> str | int | float | bool | None:
-    """Return a YAML scalar, or None for null and for everything else."""
+    """Return a YAML scalar, or None for null and for anything else."""
     quoted = _QUOTED.fullmatch(text)
     if quoted is not None:
         inner = quoted[1][1:-1]
@@ -155,19 +155,19 @@ def _scalar(text: str) -> str | int | float | bool | None:
 
 
 def _unescaped(text: str) -> str:
-    """Return the text of a string in double quotes: YAML's escapes are JSON's, and \\xe9."""
+    """Return the text of a string in double quotes, with the escapes of JSON and \\xe9."""
     try:
         json_text = _ESCAPE.sub(lambda match: f"\\u00{match[1]}" if match[1] else match[0], text)
         return str(json.loads(f'"{json_text}"', strict=False))
-    except ValueError:  # it has others yet
+    except ValueError:  # YAML has further escapes
         return re.sub(r"\\([\"\\])", r"\1", text)
 
 
 def _number(text: str) -> str | int | float:
-    """Return a number, or the text of one with another standard spelling: 1.10, the number of a version."""
+    """Return a number, or its text if a number would be written differently: 1.10, a version."""
     try:
         number: str | int | float = clean_value(json.loads(text))
-    except ValueError:  # TOML has others than JSON
+    except ValueError:  # TOML has other number formats than JSON
         return text
     return number if str(number) == text else text
 

@@ -1,4 +1,4 @@
-"""Tables of all formats: cells that span rows and columns -> rows of equal length under one header."""
+"""Turn tables of all formats, with cells that span rows and columns, into rows of equal length under one header."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -11,12 +11,12 @@ from kgrag.text.letters import word_lists
 from kgrag.values.documents import Table
 
 _MAX_SPAN = 200  # columns
-_MAX_FACTOR = 20  # cells that spans may make of each that is there
+_MAX_FACTOR = 20  # cells of the laid-out table for each cell of the file
 _PARAGRAPH = 100  # characters
 MAX_CAPTION = 500  # characters
 _LABEL = 60  # characters
 NO_HEAD = -1
-"""The number of header rows of a table whose file says that it has none."""
+"""The number of header rows if the file says that the table has no header."""
 _NUMBER = r"[<>~≈±+−(-]*\s?(?:[A-Z]{3}|[$€£¥₹])?\s?\d[\d.,'’\u00a0 /:%°+)-]*"
 _VALUE = re.compile(
     rf"{_NUMBER}(?:[^\W\d]{{1,12}}[.²³]?|[$€£¥₹%])?|[^\w]*|n\.?/?a\.?|none|unknown|yes|no|true|false|x", re.I
@@ -24,16 +24,16 @@ _VALUE = re.compile(
 _DATE = re.compile(r"\d{1,2}\.?(?: de)? [^\W\d]{3,10}\.?,?(?: de)? \d{2,4}|[^\W\d]{3,10}\.? \d{1,2}(?:, \d{4})?")
 _LISTS = word_lists("kgrag.loaders")
 _GENERAL = _LISTS["general"]
-"""Names of a second column that are no values themselves."""
+"""Headers of a second column, as opposed to values."""
 _LABELS = _LISTS["labels"]
-"""Names of properties: in the first of two columns they show that no row above them is a header."""
+"""Names of properties; in the first of two columns they show that the rows above are not headers."""
 _DIGITS = re.compile(r"[\d.,'’\s/:%+−()-]+")
 _YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d(?:[/–-]\d{2,4})?")
 
 
 @dataclass(slots=True)
 class Cell:
-    """A cell and the rows and columns that it covers; `head`: marked as a label of its column or row, or bold."""
+    """A cell with the rows and columns that it covers; `head`: it is marked as a label, or bold."""
 
     text: str
     down: int = 1
@@ -45,10 +45,10 @@ Laid = list[list[Cell | None]]
 
 
 def lay_out(rows: Sequence[Sequence[Cell]]) -> Laid:
-    """Return each place of a table in HTML's form with the cell that covers it; all rows are equally long."""
+    """Lay out the cells of an HTML-like table: each place gets the cell that covers it, and rows have equal length."""
     cells = sum(map(len, rows))
     wide = max((sum(_across(cell) for cell in row) for row in rows), default=0)
-    if wide * len(rows) > _MAX_FACTOR * cells + 10_000:  # spans that no table has: the cells alone are kept
+    if wide * len(rows) > _MAX_FACTOR * cells + 10_000:  # absurd spans: keep only the cells themselves
         rows = [[replace(cell, down=1, across=1) for cell in row] for row in rows]
     laid: Laid = [[] for _ in rows]
     for number, row in enumerate(rows):
@@ -76,14 +76,14 @@ def table_of(
 ) -> tuple[str, list[list[str]]]:
     """Return the title that spans a table's first row, or "", and its rows.
 
-    The first row is the header, or empty cells where the table has none. Rows that begin with a label each become
-    lines of a single cell: "Built: 1893". The text of a cell stands at each place that it covers; if the cell is as
-    wide as the table, at the first place.
+    The first row is the header, or empty cells if the table has none. If all rows begin with a label, they become
+    lines of a single cell: "Built: 1893". The text of a cell is repeated at each place that it covers, but only at
+    the first if the cell is as wide as the table.
 
     Args:
         laid: the cells at each place.
-        heads: the number of header rows, joined into one; 0 if the file does not say, `NO_HEAD` if it says none.
-        usual: whether tables of the format usually have a header, though its files do not say so.
+        heads: the number of header rows, joined into one; 0: unknown; `NO_HEAD`: the file says that there is no header.
+        usual: whether tables of the format usually have a header, although its files do not say so.
     """
     for cell in {id(cell): cell for row in laid for cell in row if cell is not None}.values():
         cell.text = one_line(cell.text)
@@ -112,9 +112,9 @@ def table_of(
 
 
 def with_head(rows: Sequence[Sequence[str]], *, usual: bool, sure: bool = True) -> list[list[str]]:
-    """Return rows whose first is the header, after a row of empty cells if the first may be one like the others.
+    """Return rows of which the first is the header; a row of empty cells is added if no header is recognised.
 
-    `usual`: as in `table_of`; `sure`: whether a header may be told by the cells below it.
+    `usual`: as in `table_of`; `sure`: whether a header may be recognised by the cells below it.
     """
     listed = [list(row) for row in rows]
     if (
@@ -130,11 +130,11 @@ def with_head(rows: Sequence[Sequence[str]], *, usual: bool, sure: bool = True) 
 def _is_head(head: Sequence[str], body: Sequence[Sequence[str]], *, usual: bool) -> bool:
     """Return whether a first row names the columns.
 
-    It holds no value (years over other numbers are names), and none of its cells comes again below. Besides, it must
-    differ from the rows: a column of values stands below a name, or tables of the format usually have a header. Two
-    columns with different labels in the first are rarely headed, so that more speaks for a header there.
+    A header holds no values (years over other numbers are names), and none of its cells repeats below. It must also
+    differ from the rows: a column of values is below a name, or tables of the format usually have a header. Tables of
+    two columns with different labels in the first rarely have a header, so they need more evidence.
     """
-    if any(list(row) == list(head) for row in body):  # it is printed again on the next page
+    if any(list(row) == list(head) for row in body):  # the header is repeated on the next page
         return True
     columns = [[row[place] for row in body if place < len(row) and row[place]] for place in range(len(head))]
     years = [_YEAR.fullmatch(cell) is not None for cell in head]
@@ -157,17 +157,17 @@ def _is_head(head: Sequence[str], body: Sequence[Sequence[str]], *, usual: bool)
 
 
 def _are_alike(cells: Sequence[str]) -> bool:
-    """Return whether all cells are values of one unit."""
+    """Return whether all cells are values of the same unit."""
     return all(map(is_value, cells)) and len({_DIGITS.sub("", cell) for cell in cells}) == 1
 
 
 def is_value(text: str) -> bool:
-    """Return whether a cell holds a number, a date, a sign or a word such as "yes", and so names no column."""
+    """Return whether a cell is a value (a number, a date, a sign, a word such as "yes") and so not a column name."""
     return _VALUE.fullmatch(text) is not None or _DATE.fullmatch(text) is not None
 
 
 def _labelled(laid: Sequence[Sequence[Cell | None]]) -> list[str]:
-    """Return the lines of a table each of whose rows begins with a label: a header cell, or a text with a colon."""
+    """Return the lines of a table if every row begins with a label: a header cell, or a text with a colon."""
     rows = [row for row in laid if not _is_whole(row)]
     firsts = [row[0] for row in rows]
     marked = all(
@@ -183,7 +183,7 @@ def _labelled(laid: Sequence[Sequence[Cell | None]]) -> list[str]:
 
 
 def _line(row: Sequence[Cell | None]) -> str:
-    """Return a row as its label and its other cells: "Built: 1893; Oslo"."""
+    """Return a row as a line of its label and its other cells: "Built: 1893; Oslo"."""
     texts = list({id(cell): cell.text for cell in _filled(row)}.values())
     if not _text(row[0]) or len(texts) < 2:
         return "; ".join(texts)
@@ -214,7 +214,7 @@ def _spread(row: Sequence[Cell | None]) -> list[str]:
 
 
 def _joined(column: Iterable[str]) -> str:
-    """Return the headers of a column, from the widest to its own."""
+    """Join the headers of a column, from the widest to its own."""
     parts: list[str] = []
     for text in column:
         if text and (not parts or parts[-1] != text):
@@ -223,13 +223,13 @@ def _joined(column: Iterable[str]) -> str:
 
 
 def _heads_two(first: Sequence[Cell | None], second: Sequence[Cell | None], third: Sequence[Cell | None]) -> bool:
-    """Return whether a second row of headers stands under a first one that spans columns."""
+    """Return whether a second header row follows a first one that spans columns."""
     spans = False
     for place, (above, below) in enumerate(zip(first, second, strict=True)):
         wide = above is not None and any(above is first[i] for i in (place - 1, place + 1) if 0 <= i < len(first))
         spans |= wide
         if below is not None and below is third[place]:
-            return False  # it covers rows of the body
+            return False  # the cell covers rows of the body
         if wide and (below is None or not below.text or below is above):
             return False
         if not wide and above is not below and _text(above) and _text(below):
@@ -238,17 +238,17 @@ def _heads_two(first: Sequence[Cell | None], second: Sequence[Cell | None], thir
 
 
 def only_lays_out(cells: int, text: int, inner: int) -> bool:
-    """Return whether a table that holds others is mere layout: `inner` of its `text`, in characters, stands in these.
+    """Return whether a table around others serves only for layout; `text` and `inner` count characters.
 
-    Then they hold most of it, or its cells are whole paragraphs.
+    The inner tables then have most of its text, or its cells are whole paragraphs.
     """
     return 2 * inner >= text or text > _PARAGRAPH * cells
 
 
 def cell_text(pieces: Iterable[tuple[str, bool]]) -> str:
-    """Return the text of a cell from its paragraphs, each with whether it is an item of a list.
+    """Return the text of a cell from its paragraphs, each with a flag for list items.
 
-    Commas separate items.
+    Commas separate the items.
     """
     cell, after_item = "", False
     for text, item in pieces:
@@ -259,12 +259,12 @@ def cell_text(pieces: Iterable[tuple[str, bool]]) -> str:
 
 
 def joined(before: str, text: str, *, listed: bool) -> str:
-    """Return the paragraphs of a cell; commas separate items of a list."""
+    """Append a paragraph to the text of a cell; commas separate list items."""
     return f"{before}{', ' if listed else ' ' if before else ''}{text}"
 
 
 def as_text(rows: Sequence[Sequence[str]]) -> str:
-    """Return lines of a grid that is no table, since it has a single row or column."""
+    """Return a grid as lines of text; used if it has a single row or column and so is not a table."""
     return "\n".join(" | ".join(row) for row in rows)
 
 
@@ -274,8 +274,8 @@ def is_caption(text: str) -> bool:
 
 
 def numbered(tables: Sequence[Table]) -> tuple[Table, ...]:
-    """Return tables in order, with the printed numbers of their captions; the others are counted on from there."""
-    printed: dict[int, int] = {}  # number -> place; the first that has it
+    """Return tables numbered in order: by the printed numbers of their captions, else continuing the count."""
+    printed: dict[int, int] = {}  # number -> the place of the first table with it
     for place, table in enumerate(tables):
         number = caption_number(table.caption) or ""
         if number.isdecimal() and int(number) > 0:

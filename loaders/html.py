@@ -27,7 +27,7 @@ _FRAME = {"nav": "navigation bar", "footer": "page foot"}
 _LISTS = word_lists("kgrag.loaders")
 _BLOCKS = _LISTS["blocks"]
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
-_MOST_INNER = 200  # tables in others: pages of more are laid out by them
+_MOST_INNER = 200  # nested tables; a page with more uses tables for layout
 _SIGNS = {"sup": "^", "sub": "_"}
 _KINDS = {
     "loweralpha": "a", "upperalpha": "A", "lowerroman": "i", "upperroman": "I", "lowerlatin": "a", "upperlatin": "A",
@@ -50,20 +50,20 @@ def load_html(source: Source, *, pictures: bool = True) -> Document:
 
 
 def declared_encoding(data: bytes) -> str | None:
-    """Return the encoding that a page names in its head."""
+    """Return the encoding declared in the head of a page."""
     return EncodingDetector.find_declared_encoding(data, is_html=True)
 
 
 def add_html(outline: Outline, markup: str) -> str:
     """Add the readable text of `markup` to an outline; returns the page's title, or "". Raises BadInput."""
-    head, mark, tail = markup.rpartition(">")  # no tag ends in the tail, but the parser would try at each "<" of it
+    head, mark, tail = markup.rpartition(">")  # the tail has no tags, but the parser would retry at each "<"
     markup = head + mark + tail.replace("<", "&lt;")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", MarkupResemblesLocatorWarning)
             warnings.simplefilter("ignore", XMLParsedAsHTMLWarning)
             soup = BeautifulSoup(markup, "html.parser")
-    except Exception as error:  # the parser rejects some markup with errors of many kinds
+    except Exception as error:  # the parser raises many kinds of errors
         raise BadInput(f"cannot be parsed as HTML ({type(error).__name__}: {error})") from error
     title = next((t.get_text() for t in soup.find_all("title") if t.find_parent("svg") is None), "")
     for tag in soup.find_all("br"):
@@ -86,16 +86,16 @@ class _Table:
 
     def __init__(self) -> None:
         self.rows: list[list[Cell]] = []
-        self.in_item = self.after_item = False  # of a list in the last cell
+        self.in_item = self.after_item = False  # position in a list in the last cell
         self.caption = ""
         self.heads = 0
-        self.inner = 0  # tables in the last cell that are open, whose text is the cell's
+        self.inner = 0  # open tables inside the last cell; their text belongs to the cell
 
     def cell(self, tag: Tag) -> None:
         if not self.rows:
             self.rows.append([])
         self.in_item = self.after_item = False
-        is_head = tag.name == "th" or _is_bold(tag)  # cells that are not closed hold the next
+        is_head = tag.name == "th" or _is_bold(tag)  # an unclosed cell contains the next ones
         self.rows[-1].append(Cell("", _number(tag, "rowspan", 1), _number(tag, "colspan", 1), is_head))
 
     def add(self, text: str) -> None:
@@ -128,8 +128,8 @@ class _Extractor:
         self._outline = outline
         self._line = Inline()
         self._table: _Table | None = None
-        self._heading = 0  # the level of the one that is being read
-        self._layout: set[int] = set()  # tables that hold a heading, or are there for the tables in them
+        self._heading = 0  # the level of the current heading
+        self._layout: set[int] = set()  # ids of tables with headings, or only for the layout of inner tables
 
     def run(self, soup: Tag) -> None:
         self._layout = {id(table) for h in soup.find_all(_HEADINGS) if (table := h.find_parent("table")) is not None}
@@ -140,7 +140,7 @@ class _Extractor:
             within = [table for table, around in inner if around is outer] if len(inner) <= _MOST_INNER else None
             if within is None or _only_lays_out(outer, within):
                 self._layout.add(id(outer))
-        # A stack instead of recursion: unclosed tags nest thousands deep.
+        # a stack instead of recursion, since unclosed tags nest thousands deep
         stack: list[tuple[Tag, Iterator[PageElement]]] = [(soup, iter(soup.children))]
         while stack:
             tag, children = stack[-1]
@@ -151,7 +151,7 @@ class _Extractor:
             elif isinstance(node, Tag):
                 if self._enter(node):
                     stack.append((node, iter(node.children)))
-            elif type(node) in (NavigableString, CData):  # neither comments nor declarations
+            elif type(node) in (NavigableString, CData):  # excludes the subclasses for comments and declarations
                 self._line.text(str(node))
         self._flush()
 
@@ -228,7 +228,7 @@ class _Extractor:
             self._line.text(" ")
 
     def _note(self, tag: Tag) -> None:
-        """Handle the mark of a note in the text, or of the note itself, which it begins."""
+        """Handle the mark of a note, in the text or at the beginning of the note itself."""
         label = str(tag["label"])
         if tag.get("own") and self._table is None:
             self._flush()
@@ -283,7 +283,7 @@ class _Extractor:
 
 
 def _literal(tag: Tag) -> str:
-    """Return code as it is written; each block within it is on lines of its own."""
+    """Return code as written, with each block inside it on its own lines."""
     for inner in tag.find_all(_BLOCKS - {"td", "th"}):
         inner.insert(0, _EDGE)
         inner.append(_EDGE)
@@ -291,7 +291,7 @@ def _literal(tag: Tag) -> str:
 
 
 def _caption(tag: Tag) -> str:
-    """Return the caption of a picture, else what stands in its place."""
+    """Return the caption of a picture, else its alternative text."""
     around = tag.find_parent("figure")
     caption = around.find("figcaption") if around is not None else None
     text = one_line(caption.get_text()) if caption is not None else ""
@@ -299,7 +299,7 @@ def _caption(tag: Tag) -> str:
 
 
 def _leads_on(tag: Tag) -> bool:
-    """Return whether a division is one paragraph with links to the pages before and after (Texinfo)."""
+    """Return whether a division is a single paragraph of links to the neighbouring pages (Texinfo)."""
     inside = [child for child in tag.children if isinstance(child, Tag)]
     links = inside[0].find_all("a", recursive=False) if len(inside) == 1 and inside[0].name == "p" else ()
     return any(not {"next", "prev"}.isdisjoint(link.get_attribute_list("rel")) for link in links)
@@ -312,7 +312,7 @@ def _number(tag: Tag, name: str, default: int) -> int:
 
 
 def _load_page(source: Source, reading: Reading) -> Iterator[Item]:
-    """Yield a page without the common text of its folder's pages."""
+    """Yield a page without the boilerplate of its folder."""
     document = load_html(source)
     folder = source.path.parent
     if folder not in reading.boilerplate:
@@ -330,7 +330,7 @@ def _blocks(document: Document) -> int:
 
 def _readable(pages: Sequence[Path], limit: int) -> Iterator[Document]:
     for page in pages:
-        with suppress(Exception):  # whoever reads that page reports it
+        with suppress(Exception):  # reported when that page is loaded itself
             yield load_html(Source(page, page.name, page.name, limit), pictures=False)
 
 

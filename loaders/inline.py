@@ -1,4 +1,4 @@
-"""Inline content as plain text, in one way for all formats: raised and lowered characters, marks of notes, formulas."""
+"""Turn inline content of all formats into plain text: raised and lowered characters, note marks, formulas."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -11,28 +11,28 @@ _ORDINAL = re.compile(r"st|nd|rd|th|er|re|e|ème|eme|nde?")
 _NUMBERED = re.compile(r"\d|\b[IVXLC]+$")
 _BASE = re.compile(r"(?:^|[^\d.,])(\d[\d.,]*\d)$")
 OPERATORS = frozenset("=+−-×·*/^<>≈≤≥÷")
-"""Before or after a number with another raised, they tell a power."""
+"""Operators; next to a number with a raised number they show that it is a power."""
 _BRACKETS = "[](){} \t"
-_HAT, _LINES = "\u0302", ("\u0332", "\u0305")  # which combine with the sign before; a line below it, and above
+_HAT, _LINES = "\u0302", ("\u0332", "\u0305")  # combining characters: a hat, a line below, a line above
 _ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"),
           (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))  # fmt: skip
 
 
 class Inline:
-    """The text of a paragraph as it grows: what is raised, lowered or a mark never becomes part of a word or number.
+    """Builds the text of a paragraph so that raised and lowered text and note marks never merge with words or numbers.
 
-    `10` and a raised `24` are "10^24"; `x` and a lowered `i` "x_i", but `H`, a lowered `2` and `O` "H2O".
+    `10` and a raised `24` give "10^24"; `x` and a lowered `i` give "x_i", but `H`, a lowered `2` and `O` give "H2O".
     """
 
     def __init__(self) -> None:
         self._open: list[tuple[str, list[str]]] = [("", [])]
-        self._joint: Callable[[str], bool] | None = None  # whether a character must be parted from what stands before
+        self._joint: Callable[[str], bool] | None = None  # tests whether a space is needed before a character
         self._gap = False  # whether something was left out before the next text
-        self._doubt: tuple[list[str], int, str] | None = None  # a raised number, and what it is if it is a note's mark
+        self._doubt: tuple[list[str], int, str] | None = None  # a raised number, and its text if it is a note mark
 
     @property
     def last(self) -> str:
-        """The character that stands before the next, or ""."""
+        """The last character so far, or ""."""
         return next((part[-1] for _, parts in reversed(self._open) for part in reversed(parts) if part), "")
 
     def text(self, text: str) -> None:
@@ -50,11 +50,11 @@ class Inline:
         self._open[-1][1].append(text)
 
     def skip(self) -> None:
-        """Record that something is left out here: one of the spaces around it goes, too."""
+        """Record that something is left out here, so that only one of the spaces around it remains."""
         self._gap = True
 
     def word(self, text: str) -> None:
-        """Add text that stands by itself: no word or number before or after it becomes part of it."""
+        """Add text that never merges with a word or number before or after it."""
         text = text.strip()
         if text:
             self._joint = None
@@ -62,11 +62,11 @@ class Inline:
             self._joint = str.isalnum
 
     def begin(self, sign: str) -> None:
-        """Begin a part that `end` closes as raised ("^") or lowered ("_")."""
+        """Begin a part that is raised ("^") or lowered ("_") until `end`."""
         self._open.append((sign, []))
 
     def end(self) -> None:
-        """End what `begin` began."""
+        """End the part opened by `begin`."""
         if len(self._open) == 1:
             return
         sign, parts = self._open.pop()
@@ -88,7 +88,7 @@ class Inline:
             self._joint = _is_part if text.isdecimal() else str.isalnum
 
     def signed(self, sign: str, text: str) -> None:
-        """Add text as raised ("^") or lowered ("_"), or as it is without a sign."""
+        """Add text as raised ("^") or lowered ("_"), or unchanged without a sign."""
         if sign:
             self.begin(sign)
         self.text(text)
@@ -96,19 +96,19 @@ class Inline:
             self.end()
 
     def _decide(self, following: str) -> None:
-        """Say whether the last raised number is a note's mark, by the character that follows."""
+        """Decide by the next character whether the last raised number is a note mark."""
         if self._doubt is not None and following not in OPERATORS:
             parts, place, mark = self._doubt
             parts[place] = mark
         self._doubt = None
 
     def note(self, label: str) -> None:
-        """Add the mark of a note: " [3]"."""
+        """Add a note mark: " [3]"."""
         label = label.strip(_BRACKETS)
         self.word(f"[{label}]" if label else "")
 
     def take(self) -> str:
-        """Return all text so far, and start again."""
+        """Return all text so far and start again."""
         while len(self._open) > 1:
             self.end()
         self._decide("")
@@ -118,7 +118,7 @@ class Inline:
 
 
 def may_be_note(before: str, text: str) -> bool:
-    """Return whether a raised number after another may be the mark of a note, "45" and "3", no power: "10" and "24"."""
+    """Return whether a raised number after another may be a note mark ("45", "3") rather than a power ("10", "24")."""
     base = _BASE.search(before)
     if base is None or not text.isdecimal() or len(text) > 2 or re.fullmatch("10+", base[1]):
         return False
@@ -143,7 +143,7 @@ def _is_ordinal(before: str, text: str) -> bool:
 def _is_part(character: str) -> bool:
     """Return whether a character would change the number before it, or hide where it ends.
 
-    In formulas capitals do not.
+    Capitals do not, because of formulas.
     """
     return character.isdigit() or character.islower()
 
@@ -153,7 +153,7 @@ def _braced(text: str) -> str:
 
 
 def ordinal(number: int, kind: str = "1") -> str:
-    """Return the number of a list's item: "3", with a kind of "a", "A", "i" or "I" as letters or in Roman."""
+    """Return the number of a list item: "3", or with the kind "a", "A", "i" or "I" a letter or Roman numeral."""
     text = f"{number:02d}" if kind == "01" else str(number)
     if kind == "1st":
         return text + ("th" if 10 < number % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th"))
@@ -172,7 +172,7 @@ def ordinal(number: int, kind: str = "1") -> str:
 
 @dataclass(slots=True)
 class Node:
-    """An element of a formula: its name in MathML or in Office Math, its own text, and what stands in it."""
+    """An element of a formula: its name in MathML or Office Math, its own text, and its children."""
 
     name: str
     text: str = ""
@@ -231,7 +231,7 @@ def _operand(text: str) -> str:
 
 
 def _joined(texts: Sequence[str]) -> str:
-    """Return the parts of a formula, separated where they would form another number."""
+    """Join the parts of a formula, with spaces wherever they would otherwise form another number."""
     result = ""
     for text in texts:
         result += f" {text}" if result[-1:].isalnum() and text[:1].isdigit() and not text.isdigit() else text

@@ -1,4 +1,4 @@
-"""JSON Lines, one row a line; JSON files that hold a list of rows; folders with corpus.jsonl and triples.jsonl."""
+"""Load JSON Lines (one row a line), JSON files with a list of rows, and folders with corpus.jsonl and triples.jsonl."""
 
 import codecs
 import io
@@ -36,7 +36,7 @@ from kgrag.values.documents import Document, Problem, Table, Triple
 
 _LISTS = word_lists("kgrag.loaders")
 _HOLDERS = _LISTS["holders"]
-"""Names under which objects hold lists of others."""
+"""Keys under which objects hold lists of other objects."""
 
 
 def load_jsonl(source: Source, columns: Columns) -> Iterator[Item]:
@@ -74,13 +74,13 @@ def _rows(source: Source, readline: Callable[[int], bytes]) -> Iterator[Row | Pr
 
 
 def load_json(source: Source, columns: Columns) -> Iterator[Item]:
-    """Yield the rows of a JSON file: a list, an object that holds one, or a row after another. Raises BadInput."""
+    """Yield the rows of a JSON file: a list, an object that holds one, or several values. Raises BadInput."""
     text = read_text(source)
     try:
         values = list(_sequence(text))
     except BadInput:
         with suppress(BadInput):
-            parse(text.strip().split("\n")[0])  # else it is JSON Lines with a line that is damaged
+            parse(text.strip().split("\n")[0])  # if this succeeds, it is JSON Lines with a damaged line
             yield from load_jsonl(source, columns)
             return
         raise
@@ -109,7 +109,7 @@ def load_json(source: Source, columns: Columns) -> Iterator[Item]:
 
 
 def _sequence(text: str) -> Iterator[Any]:
-    """Yield the values of a text; JSON Lines hold several. Raises BadInput."""
+    """Yield the JSON values of a text, of which JSON Lines has several. Raises BadInput."""
     place, end = 0, len(text.rstrip())
     text = text.removeprefix("\ufeff")
     while place < end or not place:
@@ -124,7 +124,7 @@ def _sequence(text: str) -> Iterator[Any]:
 
 
 def _contents(item: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """Return the list of objects that an object is there to hold, and its other values; else the object alone."""
+    """Return the list of objects that an object wraps, and its other values; else the object itself."""
     more: dict[str, Any] = {}
     inner: Any = item
     while isinstance(inner, dict):
@@ -140,7 +140,7 @@ def _contents(item: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
 
 
 def _holds_objects(value: Any) -> bool:
-    """Return whether some list in it holds objects or lists, which no cell of a table shows well."""
+    """Return whether some list in a value holds objects or lists, which a table cell shows badly."""
     if isinstance(value, dict):
         return any(map(_holds_objects, value.values()))
     return isinstance(value, list) and any(isinstance(item, dict | list) for item in value)
@@ -151,7 +151,7 @@ BLANK = object()
 
 
 def _mended(line: bytes | None) -> tuple[bytes | None, str]:
-    """Return a line in UTF-8, U+FFFD for single damaged bytes, and a remark on them. Raises BadInput."""
+    """Return a line in UTF-8 with U+FFFD for damaged bytes, and a remark on them. Raises BadInput."""
     try:
         if line is not None:
             line.decode()
@@ -162,9 +162,9 @@ def _mended(line: bytes | None) -> tuple[bytes | None, str]:
 
 
 def read_lines(readline: Callable[[int], bytes], limit: int) -> Iterator[tuple[int, int, bytes | None]]:
-    """Yield each line as (number from 1, byte offset, bytes); `readline` returns up to so many bytes of the next one.
+    """Yield each line as (number from 1, byte offset, bytes); `readline(n)` returns up to n bytes of the next line.
 
-    A line of more than `limit` bytes is None, without holding it.
+    A line of more than `limit` bytes is yielded as None and never held in memory.
     """
     number = offset = 0
     while line := readline(limit + 1):
@@ -197,7 +197,7 @@ def parse_line(line: bytes | None, limit: int) -> Any:
 
 
 def parse(text: str) -> Any:
-    """Return a JSON value; NaN and infinity are None, integers beyond 64 bits text. Raises BadInput."""
+    """Parse JSON; NaN and infinity become None, integers beyond 64 bits become text. Raises BadInput."""
     try:
         return _DECODER.decode(text)
     except json.JSONDecodeError as error:
@@ -207,7 +207,7 @@ def parse(text: str) -> Any:
 
 
 def _integer(text: str) -> int | str:
-    # Longer ones are not even parsed: Python refuses more than 4,300 digits.
+    # longer numbers are not parsed at all, since Python refuses more than 4,300 digits
     number = int(text) if len(text) <= 20 else None
     return number if number is not None and -(2**63) <= number < 2**63 else text
 
@@ -224,7 +224,7 @@ TRIPLES, QUERIES = "triples.jsonl", "queries.jsonl"
 
 
 def load_benchmark(corpus: Source, triples: Source, columns: Columns) -> Iterator[Item]:
-    """Yield the rows of `corpus`, each with the triples that `triples` gives for its id. Raises BadInput."""
+    """Yield the rows of `corpus`, each with the triples of its id in `triples`. Raises BadInput."""
     try:
         file = open_file(triples)
     except (BadInput, OSError) as error:
@@ -240,15 +240,15 @@ def load_benchmark(corpus: Source, triples: Source, columns: Columns) -> Iterato
 
 
 class TripleIndex:
-    """The places of the triples of each passage in a file: some 40 bytes for each run of lines about one passage."""
+    """An index of the triples of each passage in a file, with about 40 bytes for each run of lines on one passage."""
 
     def __init__(self, file: BinaryIO, source: Source) -> None:
         self._file = file
         self._source = source
-        self._runs = array("Q")  # of each run the passage's hash, its start in the file, its first line, its lines
+        self._runs = array("Q")  # per run: hash of the passage, byte offset, first line, number of lines
 
     def build(self) -> Iterator[Problem]:
-        """Read the file once; yields a Problem for each line that holds no triple."""
+        """Index the file; yields a Problem for each line without a triple."""
         sample = self._file.read(4096)
         self._file.seek(0)
         try:
@@ -266,7 +266,7 @@ class TripleIndex:
         self._used = np.zeros(len(hashes), dtype=bool)
 
     def find(self, passage: str) -> tuple[Triple, ...]:
-        """Return the triples of the passage with that id, in the order of the file."""
+        """Return the triples of the passage with this id, in file order."""
         target = np.uint64(hash_of(passage.encode()))
         left, right = (int(np.searchsorted(self._sorted, target, side)) for side in ("left", "right"))
         runs = self._order[left:right]
@@ -274,7 +274,7 @@ class TripleIndex:
         return tuple(triple for run in runs for triple in self._read(int(run), passage))
 
     def unused(self) -> Iterator[Problem]:
-        """Yield a Problem if some triples belong to no document of the corpus."""
+        """Yield a Problem if some triples match no document of the corpus."""
         runs = np.flatnonzero(~self._used)
         if len(runs):
             count = self._table[runs, 3].sum()
@@ -306,7 +306,7 @@ class TripleIndex:
                 of, triple = _parse(parse_line(line, self._source.limit))
             except BadInput:  # reported while the index was built
                 continue
-            if of != passage:  # another passage's run with the same hash
+            if of != passage:  # a hash collision with another passage
                 return
             yield triple
             left -= 1

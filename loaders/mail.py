@@ -1,6 +1,6 @@
-"""E-mails (RFC 5322), in files of one (.eml) or many (.mbox, RFC 4155): each is a document, titled by its subject.
+"""E-mails (RFC 5322), one (.eml) or many (.mbox, RFC 4155) a file, and calendars (.ics, RFC 5545).
 
-Messages that are enclosed are read, and invitations; other attachments are named. Calendars (.ics, RFC 5545), too.
+Each message is a document titled by its subject. Enclosed messages and invitations are read; other attachments named.
 """
 
 import datetime as dt
@@ -21,26 +21,26 @@ from kgrag.loaders.reading import Format, Reader, Readers
 from kgrag.loaders.worker_formats import MAX_TEXT, Content, content, document_of, read_apart
 from kgrag.values.documents import Document, Problem, Section
 
-_LINE = 1 << 16  # bytes that are looked at at once
-_MAX_DEATHS = 10  # processes that one mailbox may take with it
-_MAX_DEPTH = 5  # of messages in messages
+_LINE = 1 << 16  # bytes per read
+_MAX_DEATHS = 10  # reading processes that one mailbox may crash
+_MAX_DEPTH = 5  # nesting of messages in messages
 _QUOTES = re.compile(">*")
 _SIGNATURE = "-- "
 _WORD = re.compile(r"[^\W_]+")
 _ADDRESS = re.compile(r"https?://\S+")
 _MARKUP = re.compile(r"<(style|script|title)\b.*?</\1\s*>|<!--.*?-->|<[^>]+>", re.DOTALL | re.IGNORECASE)
-_FAR_MORE = 0.3  # of the words of an HTML part: so many that the plain text has not
+_FAR_MORE = 0.3  # share of the words of an HTML part missing in the plain text, from which HTML is read
 _STUB = 15  # words of a plain text that only says where to read the message
 _QUOTED = re.compile(rb"^>(>*From )", re.MULTILINE)
 
 
 def read_eml(path: Path) -> Content:
-    """Return the text of a message, its plain form before the HTML one. Raises BadInput."""
+    """Return the text of a message, preferring plain text to HTML. Raises BadInput."""
     return _content(path.read_bytes())
 
 
 class Mbox:
-    """A mailbox, for a reading process: where its messages begin is found out once, then each is read by itself."""
+    """A mailbox in a reading process: the starts of messages are indexed once, then each is read by itself."""
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("rb")
@@ -60,12 +60,12 @@ class Mbox:
         return {"messages": len(self._starts) - 1}
 
     def page(self, number: int) -> dict[str, Any]:
-        """Return the content of a message, from 1, and its `id`, which may be empty. Raises BadInput."""
+        """Return the content of a message (the first is 1) and its `id`, which may be empty. Raises BadInput."""
         start, end = self._starts[number - 1], self._starts[number]
         if end - start > MAX_TEXT:
             raise BadInput(f"is a message of more than {MAX_TEXT // MB} MB")
         self._file.seek(start)
-        self._file.readline(_LINE)  # the postmark
+        self._file.readline(_LINE)  # the line "From ..."
         data = _QUOTED.sub(rb"\1", self._file.read(end - self._file.tell()))
         return {**_content(data), "id": _field(_parsed(data), "message-id")}
 
@@ -75,7 +75,7 @@ class Mbox:
 
 
 def load_mbox(source: Source, readers: Readers) -> Iterator[Item]:
-    """Yield the messages of a mailbox, one at a time; a Problem for each unreadable one. Raises BadInput."""
+    """Yield the messages of a mailbox one at a time, or a Problem for each unreadable one. Raises BadInput."""
     with open_file(source):
         pass
     seconds = readers.settings.page_seconds
@@ -117,12 +117,12 @@ def _content(data: bytes) -> Content:
 
 
 def add_message(outline: Outline, data: bytes) -> None:
-    """Add the text of a message, or of a page that was saved as one (MHTML), to an outline."""
+    """Add the text of a message, or of a web page saved as one (MHTML), to an outline."""
     _add_body(outline, _parsed(data))
 
 
 def _add_body(outline: Outline, message: EmailMessage, depth: int = 0) -> list[str]:
-    """Add the texts of a message in their order, enclosed messages under headings; returns the names of other parts."""
+    """Add the texts of a message in order, enclosed messages under headings; return the names of other parts."""
     names: list[str] = []
     calendars: dict[str, None] = {}
     for part in _parts(message, names, outline):
@@ -147,7 +147,7 @@ def _add_body(outline: Outline, message: EmailMessage, depth: int = 0) -> list[s
 
 
 def _parts(part: Any, names: list[str], outline: Outline) -> Iterator[Any]:
-    """Yield the parts to read, of alternatives the one that says most; `names` takes those of the other parts."""
+    """Yield the parts to read, and only the best of alternatives; the names of other parts go to `names`."""
     kind, main = part.get_content_type(), part.get_content_maintype()
     if kind == "multipart/alternative":
         inner = [list(_parts(each, names, outline)) for each in part.iter_parts()]
@@ -169,7 +169,7 @@ def _parts(part: Any, names: list[str], outline: Outline) -> Iterator[Any]:
 
 
 def _best(choices: list[list[Any]], outline: Outline) -> Iterator[Any]:
-    """Yield the parts of the alternative to read: plain text, unless HTML has far more words; calendars besides."""
+    """Yield the parts of the best alternative: plain text, or HTML if it has far more words, and any calendars."""
     calendars = [p for parts in choices for p in parts if p.get_content_type() == "text/calendar"]
     texts = [parts for parts in choices if any(p.get_content_type() != "text/calendar" for p in parts)]
     plain = next((p for p in texts if not any(_is_page(part) for part in p)), None)
@@ -194,13 +194,13 @@ def _is_page(part: Any) -> bool:
 
 
 def _words(part: Any) -> str:
-    """Return the text of a part without addresses of links and without tags."""
+    """Return the text of a part without link addresses and tags."""
     text = _text(part) if part.get_content_maintype() == "text" else ""
     return unescape(_MARKUP.sub(" ", text)) if _is_page(part) else _ADDRESS.sub(" ", text)
 
 
 def _status(part: Any) -> str:
-    """Return the fields of a report on delivery."""
+    """Return the fields of a delivery report."""
     inner = part.get_payload()
     return "\n\n".join(str(each).strip() for each in inner) if isinstance(inner, list) else ""
 
@@ -210,7 +210,7 @@ def _parsed(data: bytes) -> EmailMessage:
 
 
 def _text(part: Any) -> str:
-    """Return the text of a part, decoded as files are, its lines \n."""
+    """Return the text of a part, decoded like a file, with Unix newlines."""
     data = bytes(part.get_payload(decode=True) or b"")
     try:
         text = decode(data, part.get_content_charset())
@@ -223,9 +223,9 @@ def _text(part: Any) -> str:
 
 
 def _unflowed(text: str, *, delete_space: bool) -> str:
-    """Return text with lines that end with a space joined to the next of the same quotation.
+    """Join lines that end with a space to the next line of the same quotation level.
 
-    RFC 3676, section 4.
+    See RFC 3676, section 4.
     """
     lines: list[str] = []
     goes_on, depth = False, 0
@@ -244,12 +244,12 @@ def _unflowed(text: str, *, delete_space: bool) -> str:
 def _field(message: EmailMessage, name: str) -> str:
     try:
         return one_line(str(message.get(name) or ""))
-    except (ValueError, IndexError, AttributeError, TypeError):  # the parser fails on some that are damaged
+    except (ValueError, IndexError, AttributeError, TypeError):  # the parser fails on some damaged headers
         return ""
 
 
 def _date(message: EmailMessage) -> str:
-    """Return the time of sending as an ISO date and time, or ""."""
+    """Return the time of sending in ISO 8601, or ""."""
     try:
         header: Any = message.get("date")
         return header.datetime.isoformat() if header is not None and header.datetime is not None else ""
@@ -266,14 +266,14 @@ _LABELS = {"DTSTART": "Start", "DTEND": "End", "RRULE": "Repeats", "RDATE": "Als
 _SILENT = re.compile(
     "UID|DTSTAMP|SEQUENCE|CREATED|LAST-MODIFIED|TRANSP|CLASS|RECURRENCE-ID|REQUEST-STATUS|RELATED-TO|X-.*"
 )
-"""Properties of events that programs read and no calendar shows."""
+"""Properties of events for programs, which no calendar shows."""
 _NO_EVENTS = ("VCALENDAR", "VALARM", "VTIMEZONE", "STANDARD", "DAYLIGHT")
 
 
 def read_events(text: str) -> list[dict[str, str]]:
-    """Return the properties of each event, task and note of a calendar (RFC 5545), by their labels.
+    """Return the properties of each event, task and note of a calendar (RFC 5545), by label.
 
-    "Uid" tells events from each other; "When" is the start in ISO 8601, or missing.
+    "Uid" identifies an event; "When" is its start in ISO 8601, or missing.
     """
     events: list[dict[str, str]] = []
     inside: list[str] = []
@@ -313,7 +313,7 @@ def _add_property(event: dict[str, str], name: str, options: str, text: str) -> 
 
 
 def _moment(text: str, zone: str, *, last: bool) -> str:
-    """Return a date or a time, "2026-11-30 09:30 (Europe/Oslo)"; `last`: of a whole day, the one before it."""
+    """Return a date or time, "2026-11-30 09:30 (Europe/Oslo)"; `last`: a whole day becomes the day before it."""
     match = _MOMENT.match(text)
     try:
         day = dt.date(*map(int, match.groups()[:3])) - dt.timedelta(days=int(last)) if match else None

@@ -27,33 +27,33 @@ from kgrag.values.documents import Document
 if TYPE_CHECKING:
     from bs4 import Tag
 
-# What the Markdown parser is taught besides CommonMark: notes, mathematics as it stands, and what is no HTML tag.
+# Extensions of CommonMark: footnotes, literal mathematics, and names in angle brackets that are not HTML tags.
 #
-# And what programs for taking notes write, as Obsidian's manual has it: [[links]], ==marks== and %%comments%%.
+# The syntax of note-taking programs follows Obsidian's manual: [[links]], ==marks== and %%comments%%.
 
 
-_MAX_NESTING = 100  # the parser drops deeper parts; its own limit of 20 cuts lists of ten levels
+_MAX_NESTING = 100  # the parser drops deeper parts; its default of 20 cuts lists of ten levels
 _LISTS = word_lists("kgrag.loaders")
 _TAGS = _LISTS["tags"]
 _FLAGS = _LISTS["flags"]
 _TAG = re.compile(r"</?([A-Za-z][A-Za-z0-9:._-]*)([^<>]*?)/?>", re.DOTALL)
 _ALONE = frozenset("br hr img wbr".split())
 _OPEN = frozenset("dd dt hr li option p tbody td tfoot th thead tr".split()) | _ALONE
-"""Tags whose end need not be written."""
+"""Tags whose end tag is optional."""
 _TAG_START = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9:._-]*)?(.?)", re.DOTALL)
 _ATTRIBUTE = re.compile(r"[^\s=\"'<>]+\s*=\s*(?:\"[^\"]*\"|'[^']*'|[^\s\"'=<>`]+)")
 _NOTE = re.compile(r"\[\^([^\]\s]{1,60})\]")
 _NOTE_TEXT = re.compile(r"\[\^([^\]\s]{1,60})\]:[ \t]*")
-_LONGEST_FORMULA, _FORMULA_LINES = 2_000, 500  # characters, lines: else each opener looks for its end to the last line
-_MATHS = (  # how mathematics within a line begins and ends
+_LONGEST_FORMULA, _FORMULA_LINES = 2_000, 500  # characters, lines: limits the search for the end of a formula
+_MATHS = (  # delimiters of inline mathematics
     re.compile(r"\$\$(?:[^$\\]|\\.)+\$\$", re.DOTALL),
     re.compile(r"\$(?![\s$])(?:[^$\\\n]|\\.)*?(?<![\s\\])\$(?![\d$])"),
     re.compile(rf"\\\((?:(?!\\\)).){{1,{_LONGEST_FORMULA}}}\\\)", re.DOTALL),
     re.compile(rf"\\\[(?:(?!\\\]).){{1,{_LONGEST_FORMULA}}}\\\]", re.DOTALL),
 )
-_DISPLAY = {"$$": "$$", "\\[": "\\]"}  # a line begins with it -> a line ends with it
+_DISPLAY = {"$$": "$$", "\\[": "\\]"}  # beginning of the first line -> end of the last line
 _FORMULA = re.compile(r"(?<!\\)[=+^<>{}]|\w[*_][\w{]|\s[-*/]\s|\\[A-Za-z\\{},;|! ]")
-"""Formulas, "\\[a = b\\]", in contrast to brackets that a program wrote with backslashes, "\\[1\\]"."""
+"""Signs of a formula, "\\[a = b\\]", as opposed to brackets that a program escaped, "\\[1\\]"."""
 _HEADING_LINE = re.compile(r"#{1,6}\s")
 _ENVIRONMENT = re.compile(r"\\begin\{([a-zA-Z]+\*?)\}")
 _WIKI_LINK = re.compile(r"(!?)\[\[([^\[\]|\n]*[^\[\]|\n\\])(?:\\?\|([^\[\]\n]*))?\]\](?![(\[])")
@@ -62,9 +62,9 @@ _CITATION = re.compile(r"\d{1,3}")
 _MARKED = re.compile(r"==(?=[^\s=])(?:[^=\n]|=(?!=))*(?<=[^\s=])==(?![\w=])")
 _ATTRIBUTE_NAME = r"(?:[#.][\w:.-]+|[\w:-]+=(?:\"[^\"{}]*\"|[^\s\"{}]+)|-)"
 _ATTRIBUTES = re.compile(rf"\{{:?\s*{_ATTRIBUTE_NAME}(?:\s+{_ATTRIBUTE_NAME})*\s*\}}")
-"""The anchor and the classes of a heading, as Pandoc and others write them: "{#kilns .wide}"."""
+"""The anchor and the classes of a heading in the syntax of Pandoc and others: "{#kilns .wide}"."""
 _ATTRIBUTE_LINE = re.compile(r"\{:(?![:/])[^{}]*\}")
-"""How a block of kramdown looks."""
+"""The attributes of a block in kramdown."""
 _FENCE = re.compile(r"(`{3,}|~{3,})")
 _ADMONITION = re.compile(r"(?:!!!|\?\?\?\+?)\s+([\w -]+?)(?:\s+\"(.*)\")?|===[!+]?\s+\"(.*)\"")
 _CONTAINER = re.compile(r"(?::{3,}|/{3,})|:{3,}\s*((?!:)\S.*?)\s*:*|/{3,}\s*([\w-]+(?:\s*\|.*)?)")
@@ -96,9 +96,9 @@ def parser() -> MarkdownIt:
 
 
 def tag_names(markups: Iterable[str]) -> list[str]:
-    """Return the names of the HTML tags of a line, in small letters, "/" before an end tag's; "" for invalid ones.
+    """Return the names of HTML tags in lower case, with "/" before those of end tags, and "" for invalid ones.
 
-    A tag by itself, without attributes and without an end, is a name in angle brackets: "the <dir> to use".
+    A tag without attributes and without an end tag is a name in angle brackets: "the <dir> to use".
     """
     names = [_tag_name(markup) for markup in markups]
     paired = {name for name, _ in names if f"/{name}" in {end for end, _ in names}}
@@ -106,7 +106,7 @@ def tag_names(markups: Iterable[str]) -> list[str]:
 
 
 def _tag_name(markup: str) -> tuple[str, bool]:
-    """Return the name of a tag, "" for none, and whether it has no attributes."""
+    """Return the name of a tag, or "" if it is not one, and whether it has no attributes."""
     match = _TAG.fullmatch(markup)
     if match is None or match[1].lower() not in _TAGS:
         return "", True
@@ -116,12 +116,12 @@ def _tag_name(markup: str) -> tuple[str, bool]:
 
 
 def only_tags(markup: str) -> str:
-    """Return markup with all but HTML tags as text."""
+    """Return markup in which everything but HTML tags is escaped as text."""
     return _TAG.sub(lambda match: match[0] if match[1].lower() in _TAGS else escape(match[0]), markup)
 
 
 def _html_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """Match HTML that begins with a tag of HTML, a comment or a declaration."""
+    """Match a block that begins with an HTML tag, a comment or a declaration."""
     match = _TAG_START.match(state.src, state.bMarks[start] + state.tShift[start])
     if match is not None and match[2]:
         name = match[2].lower()
@@ -132,7 +132,7 @@ def _html_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 
 
 def _math_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """Match lines of mathematics, which nothing within them ends."""
+    """Match lines of mathematics, which only their closing delimiter ends."""
     if state.is_code_block(start):
         return False
     line = _line(state, start)
@@ -150,7 +150,7 @@ def _math_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     else:
         return False
     if place + len(close) < len(text):
-        return False  # it is closed, and the line goes on
+        return False  # the formula is closed, and the line continues
     if close == "\\]" and not _is_formula(state.getLines(start, last + 1, 0, False)):
         return False
     if not silent:
@@ -198,7 +198,7 @@ def _line(state: StateBlock, number: int) -> str:
 
 
 def _math(state: StateInline, silent: bool) -> bool:
-    """Match mathematics, "$x$", as it is written."""
+    """Match literal mathematics, "$x$"."""
     if state.src[state.pos] not in "$\\":
         return False
     match = next((candidate for form in _MATHS if (candidate := form.match(state.src, state.pos))), None)
@@ -210,7 +210,7 @@ def _math(state: StateInline, silent: bool) -> bool:
 def _take(
     state: StateInline, silent: bool, match: re.Match[str] | None, kind: str, content: str = "", **meta: str
 ) -> bool:
-    """Take a match as a token; returns whether there is one that ends within the line."""
+    """Add a match as a token; return whether there is a match within the line."""
     if match is None or match.end() > state.posMax:
         return False
     if not silent:
@@ -221,12 +221,12 @@ def _take(
 
 
 def _is_formula(text: str) -> bool:
-    """Return whether what stands between "\\\\[" and "\\\\]" is a formula: these are escaped brackets too."""
+    """Return whether the text between "\\\\[" and "\\\\]" is a formula, as these may be escaped brackets too."""
     return _FORMULA.search(text.strip()[2:-2]) is not None
 
 
 def _product(state: StateInline, silent: bool) -> bool:
-    """Match a sign of multiplication, "2*3*4", or of a name, "b^{*}", which is no emphasis."""
+    """Match an asterisk that is not emphasis: of a product, "2*3*4", or of a name, "b^{*}"."""
     source, place = state.src, state.pos
     if source[place] != "*":
         return False
@@ -248,7 +248,7 @@ def _product(state: StateInline, silent: bool) -> bool:
 
 
 def _note(state: StateInline, silent: bool) -> bool:
-    """Match the mark of a note that the text has, "[^1]"."""
+    """Match the mark of a footnote that exists, "[^1]"."""
     match = _NOTE.match(state.src, state.pos)
     if match is None or match[1] not in state.env.get("notes", ()):
         return False
@@ -261,7 +261,7 @@ def _wiki_link(state: StateInline, silent: bool) -> bool:
     match = _WIKI_LINK.match(state.src, place)
     if match is None or _CITATION.fullmatch(match[2]):
         return False
-    if place and state.src[place - 1].isalnum():  # an index: a[[1]]
+    if place and state.src[place - 1].isalnum():  # an index in code: a[[1]]
         return False
     target, _, part = match[2].partition("#")
     if match[1] and _PICTURE.search(target):
@@ -272,7 +272,7 @@ def _wiki_link(state: StateInline, silent: bool) -> bool:
 
 
 def _marked(state: StateInline, silent: bool) -> bool:
-    """Match the signs around marked text, which mean nothing themselves."""
+    """Match the signs around highlighted text, which are dropped."""
     place = state.pos
     ends = state.env.setdefault("marks", set())
     opens = place == 0 or not (state.src[place - 1].isalnum() or state.src[place - 1] == "=")
@@ -291,7 +291,7 @@ def _remark(state: StateInline, silent: bool) -> bool:
 
 
 def _remark_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """Match a comment of lines of its own."""
+    """Match a comment on lines of its own."""
     if state.is_code_block(start) or _line(state, start).rstrip() != "%%":
         return False
     last = next((n for n in range(start + 1, end) if _line(state, n).rstrip().endswith("%%")), None)
@@ -316,13 +316,13 @@ def _attribute_line(state: StateBlock, start: int, end: int, silent: bool) -> bo
 
 _CALLOUT = re.compile(r"\[!([A-Za-z]+)\][+-]?[ \t]*")
 _BLOCK_ID = re.compile(r"(?<=\S) \^[a-z0-9]{6}$")
-"""A link to a note of Obsidian."""
+"""The id of a block, to which notes of Obsidian link."""
 _RELATIVE = re.compile(r"(?![a-z][a-z0-9+.-]*:|/)[^?#]+", re.IGNORECASE)
-"""The path of a link that has no scheme and does not begin at a root."""
+"""The path of a link without a scheme or a leading slash."""
 _ATTRIBUTED = ("image", "link_close", "code_inline", "strong_close", "em_close")
 """Tokens that attributes may follow, "{ .md-button }"."""
 _FIELDS = re.compile(r"(?:\**[^\W\d_][^\n:.;,?!*]{0,40}(?:\*\*:|:\*\*|:) +\S[^\n]{0,99}(?:\n|$)){2,}")
-"""Lines such as "Length: 30 m": each is a field of its own."""
+"""Lines such as "Length: 30 m", each of which is a separate field."""
 _SIGNS = {"sup": "^", "sub": "_"}
 _LEFT_OUT = {
     **dict.fromkeys(("del", "s", "strike"), "deleted piece"), "rt": "reading of characters", "rp": "",
@@ -339,10 +339,10 @@ def load_markdown(source: Source) -> Document:
 
 
 def _without_signs(lines: Sequence[str], left_out: Counter[str]) -> Iterator[str]:
-    """Yield lines without the signs of MkDocs and of containers (`!!! note "Title"`, `=== "Tab"`, `::: module`)."""
+    """Yield lines without the markers of MkDocs and of containers (`!!! note "Title"`, `=== "Tab"`, `::: module`)."""
     fence = ""
-    inside: list[int] = []  # the indents of the blocks that are open
-    options = -1  # the indent of a module whose options follow
+    inside: list[int] = []  # the indentations of the open blocks
+    options = -1  # the indentation of a module whose options follow
     for line in lines:
         bare, indent = line.strip(), len(line) - len(line.lstrip())
         if bare:
@@ -399,10 +399,10 @@ def markdown_document(
 
 
 def read_into(outline: Outline, body: str) -> list[str]:
-    """Put Markdown into an outline; return its links. Raises BadInput."""
+    """Add Markdown to an outline and return its links. Raises BadInput."""
     try:
         tokens = parser().parse(body)
-    except Exception as error:  # a parser's failure on one file must not end the rest
+    except Exception as error:  # the parser's failure on one file must not stop the others
         raise BadInput(f"cannot be parsed as Markdown ({type(error).__name__}: {error})") from error
     renderer = _Renderer(outline)
     renderer.run(tokens)
@@ -410,13 +410,13 @@ def read_into(outline: Outline, body: str) -> list[str]:
 
 
 class _Renderer:
-    """Walks over markdown-it's tokens and hands their text to an outline."""
+    """Walks over markdown-it's tokens and adds their text to an outline."""
 
     def __init__(self, outline: Outline) -> None:
         self._outline = outline
-        self._attributes = ""  # of the block that comes next
+        self._attributes = ""  # the attributes of the next block
         self.links: dict[str, None] = {}
-        """Its links: notes by their names, files by their paths, which begin with a point."""
+        """The links: notes by their names, files by their paths, which begin with a dot."""
 
     def run(self, tokens: list[Token]) -> None:
         position = 0
@@ -440,7 +440,7 @@ class _Renderer:
             position += 1
 
     def _begin_list(self, token: Token, tokens: Sequence[Token]) -> None:
-        """Begin a list with numbers, which its attributes may write as letters, or count down."""
+        """Begin a numbered list; its attributes may ask for letters or for counting down."""
         parts = _LIST_ATTRIBUTE.findall(self._attributes)
         attributes = {first or second: number or word for first, number, second, word in parts}
         start, step = int(attributes.get("start", token.attrs.get("start", 1))), 1
@@ -472,7 +472,7 @@ class _Renderer:
             case "fence" | "code_block" | "math_block":
                 outline.block(token.content, tight=False)
             case "html_block":
-                from kgrag.loaders.html import add_html  # most files hold none, and it is slow to import
+                from kgrag.loaders.html import add_html  # slow to import, and most files have no HTML
 
                 add_html(outline, only_tags(token.content))
 
@@ -491,14 +491,14 @@ class _Renderer:
         return position
 
     def _inline(self, tokens: Sequence[Token] | None, between: str = " ") -> str:
-        """Return the text of a line: links and images become their text, tags of HTML their meaning.
+        """Return the text of a line: links and images become their text, and HTML tags are interpreted.
 
-        `between`: what stands between the lines of a paragraph.
+        `between` separates the lines of a paragraph.
         """
         line = Inline()
         left_out = self._outline.left_out
-        hidden = ""  # the name of the tag, or the type of the token, that ends the hidden part
-        after = ""  # the type of the token before
+        hidden = ""  # the name of the tag or the type of the token that ends the hidden part
+        after = ""  # the type of the previous token
         names = iter(tag_names([token.content for token in tokens or () if token.type == "html_inline"]))
         for token in tokens or ():
             name = next(names) if token.type == "html_inline" else ""
@@ -543,14 +543,14 @@ class _Renderer:
         return line.take()
 
     def _link(self, address: str) -> None:
-        """Note where a link leads, if that is a file named from where this one lies."""
+        """Record the target of a link if it is a file with a relative path."""
         if match := _RELATIVE.match(address):
             path = unquote(match[0])
             self.links[path if path.startswith(("./", "../")) else f"./{path}"] = None
 
 
 def _name_callout(token: Token) -> None:
-    """Have a callout, "[!note] Title", begin with its title, or what it is called by."""
+    """Begin a callout, "[!note] Title", with its title, or else with its kind."""
     first = token.children[0] if token.children else None
     match = _CALLOUT.match(first.content) if first is not None and first.type == "text" else None
     if first is not None and match is not None:

@@ -1,4 +1,4 @@
-"""Preparation of an HTML page for reading: frames, hidden parts, and parts that its folder repeats."""
+"""Prepare an HTML page for reading: remove navigation, hidden parts, and parts that its folder repeats."""
 
 import re
 from collections import Counter
@@ -15,42 +15,42 @@ from kgrag.loaders.outline import Outline
 from kgrag.text.letters import word_lists
 from kgrag.values.documents import Document, Section
 
-# What the HTML pages of a folder have in common around their text: blocks at the start and end, the end of titles.
+# Boilerplate around the text of the HTML pages of a folder: blocks at the start and end, and endings of titles.
 #
-# Only short blocks go, that stand there in most pages of the folder, and only from the edges inwards: what stands
-# between other text stays, however often it comes again, and so does a page that holds nothing else.
+# Only short blocks that most pages of the folder share are removed, and only from the edges inwards. Repeated blocks
+# between other text stay, and so does a page that would be empty without them.
 
 
-_SAMPLE = 12  # pages of a folder that are compared
-_FEWEST = 4  # pages that must have it
-_DEPTH = 4  # blocks at each edge that are looked at
-_LONGEST = 200  # characters of a block
+_SAMPLE = 12  # pages of a folder to compare
+_FEWEST = 4  # pages that must share a block
+_DEPTH = 4  # blocks to inspect at each edge
+_LONGEST = 200  # characters of the longest block of boilerplate
 _SEPARATORS = (" — ", " – ", " | ", " - ", " :: ", " · ")
 
 
 @dataclass(frozen=True, slots=True)
 class Boilerplate:
-    """The blocks at the start and the end of pages, and the endings of their titles."""
+    """The common blocks at the start and the end of pages, and the common endings of their titles."""
 
     head: frozenset[str] = frozenset()
     tail: frozenset[str] = frozenset()
     title: str = ""
 
     def cut(self, document: Document) -> Document:
-        """Return the document without boilerplate; the same when nothing else would remain."""
+        """Return the document without boilerplate, or unchanged if nothing else would remain."""
         sections = _cut(_cut(document.sections, self.head, first=True), self.tail, first=False)
         title = document.title.removesuffix(self.title).strip() or document.title
         return replace(document, sections=sections or document.sections, title=title)
 
 
 def sample(page: Path, extensions: Sequence[str]) -> list[Path]:
-    """Return the pages to compare, of the folder of `page`: the first by name."""
+    """Return the pages of the folder of `page` to compare: the first by name."""
     pages = (p for p in page.parent.iterdir() if p.suffix.lower() in extensions and not p.name.startswith("."))
     return sorted(p for p in pages if p.is_file() and not p.is_symlink())[:_SAMPLE]
 
 
 def boilerplate(documents: Sequence[Document]) -> Boilerplate:
-    """Return the common beginnings and ends of most of the documents; nothing for fewer than four."""
+    """Return the beginnings and ends that most of the documents share; empty for fewer than four documents."""
     needed = max(_FEWEST, len(documents) // 2 + 1)
     blocks = [[b for s in d.sections for b in s.text.split("\n\n")] for d in documents]
     ends = [d.title[d.title.rindex(s) :] for d in documents if (s := _last_separator(d.title))]
@@ -86,11 +86,11 @@ def _cut(sections: Sequence[Section], unwanted: frozenset[str], *, first: bool) 
 
 
 NOTE = "kgrag-note"
-"""The name of an element that stands for the mark of a note, its `label`; one with an `own` is the note's beginning."""
+"""The element that replaces the mark of a note, with its `label`; with `own` it is the beginning of the note."""
 BREAK = "\x1e"
 """Stands for <br> until a block is complete; clean() would make it a newline."""
 _BESIDE = frozenset(("navigation", "search", "banner", "contentinfo", "complementary"))
-"""Roles (WAI-ARIA landmarks) of what stands beside a page's text."""
+"""Roles (WAI-ARIA landmarks) of content beside a page's text."""
 _LISTS = word_lists("kgrag.loaders")
 _FRAMES = _LISTS["frames"]
 _PERMALINKS = frozenset("headerlink header-link anchor-link anchor permalink toclink-anchor hash-link".split())
@@ -98,18 +98,18 @@ _TYPED = frozenset("text search email tel url number date month week time dateti
 """Kinds of fields that show typed text."""
 _HIDDEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)\b", re.IGNORECASE)
 _STRUCK = re.compile(r"(?:^|;)\s*text-decoration(?:-line)?\s*:[^;]*\bline-through\b", re.IGNORECASE)
-_HIDDEN_SHARE = 0.1  # of a page's words: less is menus and messages of every page, more is reported
-_MOST_KEPT = 50  # large parts that are called hidden: a page with more of them says nothing by it
+_HIDDEN_SHARE = 0.1  # share of a page's words; less is menus and messages of every page, more is reported
+_MOST_KEPT = 50  # large hidden parts; on a page with more of them, hiding means nothing
 _REFERENCES = frozenset("footnote-ref footnote-reference noteref doc-noteref doc-biblioref".split())
 _BACK = frozenset("footnote-backref footnote-back footnote-backlink reversefootnote mw-cite-backlink".split())
 _ARROWS = frozenset(("↩", "↩︎", "↑", "⏎", "^", "↵"))
 _LINES = "td.blob-code, td.lines-code, td.line-code, td.code-line"
-"""Cells of a table whose rows are lines of code, as GitHub, Gitea and GitLab have them."""
+"""Table cells that each hold one line of code on GitHub, Gitea and GitLab."""
 _LABEL = re.compile(r"\[?(?:note |n )?\w{1,4}\]?|[*†‡§]{1,3}", re.IGNORECASE)
 
 
 def prepare(soup: BeautifulSoup, outline: Outline) -> None:
-    """Remove the parts of a page that are not text, and insert plain text where its tags do not suffice."""
+    """Remove the parts of a page that are not text, and insert plain text where tags alone carry the meaning."""
     for tag in soup.find_all(_is_struck):
         outline.left_out["deleted piece"] += not _is_gone(tag) and bool(tag.get_text().strip())
         tag.decompose()
@@ -119,34 +119,34 @@ def prepare(soup: BeautifulSoup, outline: Outline) -> None:
         tag.replace_with(NavigableString(_math(tag)))
     for tag in soup.select(
         "code.math, tt.math, pre.math, script[type^='math/tex']"
-    ):  # as docutils and MathJax have them
+    ):  # formulas of docutils and MathJax
         display = tag.name == "pre" or "mode=display" in str(tag.get("type"))
         tag.replace_with(NavigableString(_tex(tag.get_text(), display)))
-    for tag in soup.select(".katex-html"):  # says again what its MathML says
+    for tag in soup.select(".katex-html"):  # repeats its MathML
         tag.decompose()
     _fill_in(soup, outline)
     _drop_line_numbers(soup)
     for tag in soup.find_all("q"):
         tag.insert(0, "“")
         tag.append("”")
-    for tag in soup.select("blockquote footer"):  # who said it
+    for tag in soup.select("blockquote footer"):  # the source of the quotation
         tag.name = "div"
     for tag in soup.select(".system-messages"):
         tag.decompose()
-    for tag in soup.select(".system-message"):  # of docutils: what it could not read stands in it as it is written
+    for tag in soup.select(".system-message"):  # an error of docutils, with the source that it could not read
         literal = tag.find("pre")
         tag.replace_with(literal) if literal is not None else tag.decompose()
-    for tag in soup.select(".line-block .line"):  # likewise
+    for tag in soup.select(".line-block .line"):  # also from docutils
         tag.name = "span"
         tag.insert_after(BREAK)
-    for tag in soup.find_all(["rt", "rp", "rtc"]):  # how signs are read, above each: it would part the word
+    for tag in soup.find_all(["rt", "rp", "rtc"]):  # ruby readings above characters would split the word
         outline.left_out["reading of characters"] += tag.name == "rt" and not _is_gone(tag)
         tag.decompose()
     _mark_notes(soup)
 
 
 def _drop_line_numbers(soup: BeautifulSoup) -> None:
-    """Take out the numbers of the lines of code, and the tables that set them beside it."""
+    """Remove the line numbers of code, and the tables that place them beside it."""
     for cell in soup.select("td.linenos, td.rouge-gutter"):
         table = cell.find_parent("table")
         if table is not None:
@@ -163,11 +163,11 @@ def _drop_line_numbers(soup: BeautifulSoup) -> None:
 
 
 def _fill_in(soup: BeautifulSoup, outline: Outline) -> None:
-    """Put what stands in the fields of forms where they are."""
+    """Replace form fields by their values."""
     for tag in soup.find_all("input"):
         kind, value = str(tag.get("type") or "text").lower(), str(tag.get("value") or "")
         if kind in ("checkbox", "radio"):
-            listed = kind == "checkbox" and tag.find_parent("li") is not None  # of a list of tasks
+            listed = kind == "checkbox" and tag.find_parent("li") is not None  # a task list
             text = "[x] " if tag.has_attr("checked") else "[ ] " if listed else ""
             tag.replace_with(NavigableString(text))
         elif kind in _TYPED and value.strip():
@@ -183,7 +183,7 @@ def _fill_in(soup: BeautifulSoup, outline: Outline) -> None:
 
 
 def _is_gone(tag: Tag) -> bool:
-    return "_decomposed" in vars(tag)  # tag.decomposed would look for a tag of that name among all descendants
+    return "_decomposed" in vars(tag)  # tag.decomposed would search all descendants for a tag of that name
 
 
 def _names(tag: Tag, *keys: str) -> set[str]:
@@ -191,7 +191,7 @@ def _names(tag: Tag, *keys: str) -> set[str]:
 
 
 def _drop_frames(soup: BeautifulSoup, outline: Outline) -> None:
-    """Remove navigation, and the marks that link a heading to itself."""
+    """Remove navigation and the permalinks of headings."""
     for link in soup.find_all("a"):
         text = link.get_text().strip()
         own = not _PERMALINKS.isdisjoint(link.get_attribute_list("class")) or text in ("¶", "🔗")
@@ -202,14 +202,14 @@ def _drop_frames(soup: BeautifulSoup, outline: Outline) -> None:
         if _is_gone(tag):
             continue
         beside = tag.get("role") in _BESIDE or not _FRAMES.isdisjoint(_names(tag, "class", "id"))
-        if beside and len(tag.get_text()) < size / 2:  # else it is the page that is called so
+        if beside and len(tag.get_text()) < size / 2:  # a larger element is the page itself, named like a frame
             kind = "page foot" if tag.get("role") == "contentinfo" else "navigation bar"
             outline.left_out[kind] += bool(tag.get_text().strip())
             tag.decompose()
 
 
 def _drop_hidden(soup: BeautifulSoup, outline: Outline) -> None:
-    """Take out what no reader sees, unless it is most of the page, which a script will show."""
+    """Remove hidden parts, unless they are most of the page and a script will show them."""
     words = hidden = exempt = 0
     for tag in soup.find_all(is_hidden):
         if _is_gone(tag) or exempt > _MOST_KEPT:
@@ -230,7 +230,7 @@ def _is_struck(tag: Tag) -> bool:
 
 
 def is_hidden(tag: Tag) -> bool:
-    """Return whether no reader sees it."""
+    """Return whether an element is hidden from readers."""
     if tag.name in ("html", "body", "math", "script", "style", "template"):
         return False
     hidden = tag.get("hidden")
@@ -238,7 +238,7 @@ def is_hidden(tag: Tag) -> bool:
 
 
 def _math(tag: Tag) -> str:
-    """Return a formula in the page's TeX, if there is one, else on one line."""
+    """Return a formula in the TeX given on the page, if any, else on one line."""
     source = tag.find("annotation", attrs={"encoding": re.compile("tex", re.IGNORECASE)})
     if isinstance(source, Tag) and source.get_text().strip():
         return _tex(source.get_text(), tag.get("display") == "block")
@@ -261,7 +261,7 @@ def math_node(tag: Tag, depth: int = 0) -> Node:
 
 
 def _mark_notes(soup: BeautifulSoup) -> None:
-    """Put elements `NOTE` where notes are referred to and where they begin, and drop the links back from them."""
+    """Insert `NOTE` elements at the references to notes and at their beginnings, and drop the links back."""
     labels: dict[str, str] = {}  # the id of a note -> its label
     for tag in soup.find_all(role=["doc-footnote", "doc-biblioentry"]):
         label_tag = tag.find(class_="label")
@@ -302,7 +302,7 @@ def _is_mark(link: Tag, outer: Tag, kinds: set[str]) -> bool:
 
 
 def _begins(tag: Tag) -> bool:
-    """Return whether it begins its paragraph, as notes do with the link back to their mark."""
+    """Return whether an element begins its paragraph, like the link back at the start of a note."""
     before = tag.previous_sibling
     first = before is None or (isinstance(before, NavigableString) and not before.strip())
     return first and tag.parent is not None and tag.parent.name != "sup"

@@ -1,4 +1,4 @@
-"""Rows of named columns -> Documents, whatever file they come from."""
+"""Turn rows of named columns, from any kind of file, into Documents."""
 
 import hashlib
 import json
@@ -13,12 +13,12 @@ from kgrag.loaders.grid import with_head
 from kgrag.values.documents import Document, Problem, Section, Table
 
 CORPUS = "corpus.jsonl"
-"""The passages of a benchmark, whose ids its triples and questions name."""
+"""The file of a benchmark's passages; its triples and questions refer to their ids."""
 
 _SENTENCE = re.compile(r"\w\s+\w")
 _ID = re.compile(r"[0-9a-fA-F-]{16,}")
 _LONG = 300  # characters of JSON in a cell
-_FIRST = 100  # rows, by which a file is known as a table
+_FIRST = 100  # rows that are inspected to recognise a table
 _COMMON = {
     "key": ("id", "_id", "key", "doc_id", "docid", "document_id", "passage_id", "pid", "uuid"),
     "title": ("title", "name", "headline", "heading"),
@@ -30,15 +30,14 @@ _COMMON = {
 class Columns:
     r"""The columns that hold a row's key, title and text.
 
-    A common name is accepted in any case; one in small letters comes before one in capitals. The ids in a column that
-    `key` names identify documents wherever they come from; those of a detected column identify rows of their file.
-    Other columns become metadata.
+    Common names match in any case; lower case wins over capitals. The ids in a column named by `key` identify documents
+    in the whole collection; ids in a detected column identify rows of their file only. Other columns become metadata.
 
     Attributes:
-        key: None: the first of the common names for it.
-        title: None: the first of the common names for it.
-        text: may name several, with commas between them, whose values become lines, "name: Ada"; None: the first of the
-            common names for it.
+        key: the column of the key; None: the first common name found.
+        title: the column of the title; None: the first common name found.
+        text: the column of the text, or several, separated by commas, whose values become lines, "name: Ada"; None: the
+            first common name found.
 
     Example:
         >>> Path("people.csv").write_text("nr,who,bio\n1,Ada,She wrote programs.\n")
@@ -54,7 +53,7 @@ class Columns:
 
     @property
     def code(self) -> str:
-        """The names in one word that tells them from others; empty if none is given."""
+        """A code that is unique to these names; empty if no name is given."""
         named = "\x1f".join(name or "" for name in (self.key, self.title, self.text))
         return f".{hashlib.blake2b(named.encode(), digest_size=4).hexdigest()}" if named.strip("\x1f") else ""
 
@@ -69,7 +68,7 @@ class Columns:
             One of `names`; None if there is no key or title.
 
         Raises:
-            BadInput: a named column, or any for the text, is missing; the message lists the names and the remedy.
+            BadInput: a named column or the text column is missing; the message lists the names and the remedy.
         """
         preferred: str | None = getattr(self, what)
         if preferred is not None and (
@@ -77,7 +76,7 @@ class Columns:
         ):
             return preferred
         if preferred is None:
-            # A file may well have both "text" and "TEXT": the name that is meant exactly wins, else the first.
+            # a file may have both "text" and "TEXT": an exact match wins, else the first one
             by_name = {name.lower(): name for name in reversed(names)} | {name: name for name in names}
             match = next((by_name[common] for common in _COMMON[what] if common in by_name), None)
             if match is not None or what != "text":
@@ -90,7 +89,7 @@ class Columns:
 
 
 def is_table(columns: Columns, names: tuple[str, ...]) -> bool:
-    """Return whether rows with these columns are a table: none is named for the text, by anybody, nor anything else."""
+    """Return whether rows with these columns are a table: `columns` names none, and there is no column for the text."""
     return not columns.code and not any(name.lower() in _COMMON["text"] for name in names)
 
 
@@ -98,18 +97,18 @@ class RowTable:
     """The rows of a file without a column for the text: one document with a table."""
 
     def __init__(self, source: Source, names: Iterable[str] = ()) -> None:
-        """Begin a table with the columns `names`; rows add the others that they have."""
+        """Begin a table with the columns `names`; rows may add further ones."""
         self._source = source
         self._names: dict[str, None] = dict.fromkeys(names)
         self._rows: list[dict[str, str]] = []
         self._left = source.limit
 
     def add(self, row: Mapping[str, Any]) -> None:
-        """Add a row of any values. Raises BadInput for too many."""
+        """Add a row of any values. Raises BadInput if there are too many."""
         self.add_texts(_cells(clean_value(dict(row))))
 
     def add_texts(self, texts: Iterable[tuple[str, str]]) -> None:
-        """Add a row of names and texts on one line. Raises BadInput for too many."""
+        """Add a row of names and single-line texts. Raises BadInput if there are too many."""
         cells = {name: text for name, text in texts if text}
         self._left -= sum(map(len, cells.values()))
         if self._left < 0:
@@ -125,7 +124,7 @@ class RowTable:
 
         Args:
             head: a first row that may be the header; empty: the names of the columns are the header.
-            above: text that stands above the table.
+            above: the text above the table.
         """
         rows = [[row.get(name, "") for name in self._names] for row in self._rows if row or head]
         if not rows:
@@ -136,7 +135,7 @@ class RowTable:
 
 
 def _cells(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the values in a row by their names; of objects in it, "address.city"."""
+    """Yield the values in a row with their names; nested objects have names such as "address.city"."""
     if isinstance(value, dict):
         for key, inner in value.items():
             yield from _cells(inner, f"{name}.{key}" if name else key)
@@ -148,22 +147,22 @@ def _cells(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
 
 
 def tree(item: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an object of nested ones as a row: its own values, and a text of all values with their names."""
+    """Return a nested object as a row: its own values, and a text of all values with their names."""
     own = {name: value for name, value in item.items() if not isinstance(value, list | dict)}
     return own | {"text": nested_text(dict(item))}
 
 
 def nested_text(value: Any) -> str:
-    """Return a nested value as text: a line a value, "specs.weight: 4.5", a paragraph an object of a list."""
+    """Return a nested value as text: one line per value, "specs.weight: 4.5", one paragraph per object of a list."""
     return re.sub(r"\n{3,}", "\n\n", "\n".join(_lines(value))).strip()
 
 
 def _lines(value: Any, name: str = "", depth: int = 0) -> Iterator[str]:
-    """Yield the lines of a nested value; an empty one parts objects. Raises BadInput."""
+    """Yield the lines of a nested value; an empty line separates objects. Raises BadInput."""
     check_depth(depth)
     if isinstance(value, dict):
         for key, inner in value.items():
-            if _ID.fullmatch(str(key)):  # of objects by their ids
+            if _ID.fullmatch(str(key)):  # a map from ids to objects
                 yield ""
                 yield from _lines(inner, name, depth + 1)
             else:
@@ -184,14 +183,14 @@ def _lines(value: Any, name: str = "", depth: int = 0) -> Iterator[str]:
 
 
 def _is_span(item: Any) -> bool:
-    """Return whether an object is a part of a line of text, as Telegram writes links and marks."""
+    """Return whether an object is part of a line of text, like links and marks in exports of Telegram."""
     return (
         isinstance(item, dict) and {"type", "text"} <= item.keys() and isinstance(item["text"], str) and len(item) < 4
     )
 
 
 def _is_deep(value: Any, depth: int = 0) -> bool:
-    """Return whether a row holds more than the cells of a table show well."""
+    """Return whether a row is nested too deeply for the cells of a table."""
     if isinstance(value, dict):
         return depth > 2 or any(_is_deep(inner, depth + 1) for inner in value.values())
     objects = isinstance(value, list) and any(isinstance(item, list | dict) for item in value)
@@ -199,7 +198,7 @@ def _is_deep(value: Any, depth: int = 0) -> bool:
 
 
 def flat(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield an entry of metadata; of an object each of its entries, "meta.author", which filters can name."""
+    """Yield an entry of metadata; an object is flattened to entries such as "meta.author", for use in filters."""
     if isinstance(value, dict):
         for key, inner in value.items():
             yield from flat(f"{name}.{key}", inner)
@@ -216,7 +215,7 @@ Row = tuple[object, int, str]
 
 
 def read_rows(source: Source, columns: Columns, rows: Iterator[Row | Problem]) -> Iterator[Item]:
-    """Yield the documents of rows: one each, or all in a table if the first ones have no column for the text.
+    """Yield the documents of rows: one per row, or one table if the first rows have no column for the text.
 
     Raises BadInput.
     """
@@ -249,7 +248,7 @@ class _Layout:
     key: str | None
     title: str | None
     text: tuple[str, ...]
-    rest: tuple[tuple[str, str], ...]  # column, its clean name
+    rest: tuple[tuple[str, str], ...]  # (column, cleaned name)
 
 
 class RowReader:
@@ -264,7 +263,7 @@ class RowReader:
         self._misfits = 0
 
     def all(self, rows: Iterable[Row | Problem]) -> Iterator[Item]:
-        """Yield the documents of rows, the Problems between them, and remarks after the last row."""
+        """Yield the documents of rows and their Problems in order, then remarks."""
         for entry in rows:
             if isinstance(entry, Problem):
                 yield entry
@@ -273,7 +272,7 @@ class RowReader:
         yield from self.finish()
 
     def read(self, row: object, number: int, place: str) -> Iterator[Item]:
-        """Yield the Document of a row, or the Problem with it; `number` is the line (or item) it starts at."""
+        """Yield the Document of a row, or a Problem; `number` is the line (or item) at which the row starts."""
         try:
             if not isinstance(row, dict):
                 raise BadInput(f"holds {_kind(row)} where an object with columns is expected")
@@ -289,9 +288,9 @@ class RowReader:
             yield Problem(self._source.shown, f"{self._misfits:,} rows were skipped for want of that column")
 
     def check(self, names: tuple[str, ...]) -> _Layout | None:
-        """Return how rows with these columns are read; None if they cannot be and that was said before.
+        """Return the layout of rows with these columns, or None if they are unreadable and were already reported.
 
-        Raises BadInput if they cannot be read.
+        Raises BadInput if they are unreadable.
         """
         if names != self._names:
             columns = self._columns
@@ -304,7 +303,7 @@ class RowReader:
                     raise
                 return None
             assert text is not None
-            # Likewise of metadata: "a" wins over what becomes "a" when it is cleaned.
+            # an exact name also wins in metadata: "a" over a name that becomes "a" when cleaned
             texts = (text,) if text in names else _several(text)
             others = {n: one_line(n) for n in names if n not in (key, title, *texts)}
             rest = tuple((n, label) for n, label in others.items() if label == n or label not in others)
@@ -324,7 +323,7 @@ class RowReader:
         return Document(
             key=own if own and self._global_ids else f"{self._source.key}#{own or number}",
             sections=(Section(text),),
-            # Without the number all rows of a file would be taken to be about one thing, the file's name.
+            # without the number, all rows would have the file's name as title and seem to be about one thing
             title=title or f"{self._source.title} {own or number}",
             source=f"{self._source.shown}#{number}",
             metadata={name: value for name, value in values if value is not None},
@@ -332,7 +331,7 @@ class RowReader:
 
 
 def row_key(value: object) -> str:
-    """Return a row's own id as text; "" if it has none. Raises BadInput for an invalid one."""
+    """Return a row's own id as text, or "" if it has none. Raises BadInput if the id is invalid."""
     if value is None:
         return ""
     if isinstance(value, str):
@@ -347,7 +346,7 @@ def _several(names: str) -> tuple[str, ...]:
 
 
 def _text(row: Mapping[str, Any], columns: tuple[str, ...]) -> str:
-    """Return the text of a column; of several, each non-empty one in a line after its name."""
+    """Return the text of a column; several columns become lines of a name and a value, without empty ones."""
     if len(columns) == 1:
         return _value(row, columns[0])
     values = ((column, _value(row, column).strip()) for column in columns)

@@ -1,4 +1,4 @@
-"""Office files: Word, PowerPoint (slides are pages) and Excel (sheets are pages). Other processes read them."""
+"""Load office files in reading processes: Word, PowerPoint (slides are pages) and Excel (sheets are pages)."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -47,7 +47,7 @@ def load_office(source: Source, readers: Readers) -> Document:
 
 
 def _add(outline: PagedOutline, blocks: list[Block], page: int) -> None:
-    captions: dict[int, int] = {}  # place of a table -> that of its caption
+    captions: dict[int, int] = {}  # position of a table -> position of its caption
     for i, block in enumerate(blocks):
         if block[0] == "table":
             for near in (i - 1, i + 1):

@@ -1,4 +1,4 @@
-"""DOCX, PPTX and XLSX files, as the reading process sees them: headings, paragraphs and tables, by slide or sheet."""
+"""Read DOCX, PPTX and XLSX files in the reading process: headings, paragraphs and tables, by slide or sheet."""
 
 import datetime as dt
 import io
@@ -32,7 +32,7 @@ _WINGDINGS = {
 
 
 def sign(font: str, code: int) -> str:
-    """Return the character at a place of a font, with or without the 0xF000 of private characters; "" if unknown."""
+    """Return the character at a code of a font, with or without the private offset 0xF000; "" if unknown."""
     place = code - 0xF000 if 0xF020 <= code <= 0xF0FF else code
     name = font.strip().lower()
     if name == "symbol":
@@ -43,25 +43,25 @@ def sign(font: str, code: int) -> str:
 
 
 def signs(font: str, text: str) -> str:
-    """Return the text of a run, with the font's characters for private ones and, on slides, for those beyond ASCII."""
+    """Return the text of a run, with private (and on slides, non-ASCII) characters replaced according to the font."""
     if font.strip().lower() not in ("symbol", "wingdings") or text.isascii():
         return text
     return "".join(c if c.isascii() else sign(font, ord(c)) or c for c in text)
 
 
 EMU = 12_700
-"""Units of drawings in a point."""
+"""Drawing units per point."""
 Block = list[Any]
 """["heading", level, text], ["text", text], ["item", list, text], ["code", "", text],
 ["caption", text], ["table", title, rows] or ["figure", figure as in figures.py]."""
 
-_PROGRAMS = {  # what a file is -> its name, and the package that reads it
+_PROGRAMS = {  # folder in the archive -> name of the kind of file, and the package that reads it
     "word/": ("a Word document", "docx", "python-docx", "word_parts:read_docx"),
     "ppt/": ("a PowerPoint presentation", "pptx", "python-pptx", "slide_parts:read_pptx"),
     "xl/": ("an Excel workbook", "openpyxl", "openpyxl", "sheet_parts:read_xlsx"),
 }
 _TYPES = "[Content_Types].xml"
-_MAIN = {  # what the packages take for a document or a presentation: they refuse templates, shows and files with macros
+_MAIN = {  # the types that the packages accept; they refuse templates, shows and files with macros
     "word/": b"application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml",
     "ppt/": b"application/vnd.openxmlformats-officedocument.presentationml.presentation.main+xml",
 }
@@ -75,11 +75,11 @@ _HYPHENS = ((b"/extendedProperties", b"/extended-properties"), (b"/customPropert
 
 
 def read_office(path: Path) -> dict[str, Any]:
-    """Return `title`, `author`, `date`, `problems` and `parts`.
+    """Return `title`, `author`, `date`, `problems` and `parts` of an office file; its content determines its kind.
 
-    One part, or each slide or sheet, with its `label` and `blocks`.
+    A document is one part; slides and sheets are one part each. A part has a `label` and `blocks`.
 
-    `left_out`: how much stands beside the text, by kind. Which of them the file is, its content says. Raises BadInput.
+    `left_out` counts the parts left out of the text, by kind. Raises BadInput.
     """
     folder, named = _check_archive(path)
     what, module, package, reader = _PROGRAMS[folder]
@@ -91,15 +91,15 @@ def read_office(path: Path) -> dict[str, Any]:
     size = sum(len(cell) for part in texts for cell in _strings(part))
     if size > MAX_TEXT:
         raise BadInput(f"holds more than {MAX_TEXT // MB} MB of text; split it")
-    if not named:  # the packages make up what a file does not say, today's date among it
+    if not named:  # the packages invent missing properties, such as today's date
         content |= {"title": "", "author": "", "date": ""}
     return {"paged": folder != "word/", "problems": [], **content}
 
 
 def _check_archive(path: Path) -> tuple[str, bool]:
-    """Return the folder that tells the program, and whether the file has properties.
+    """Return the folder that identifies the program, and whether the file has properties.
 
-    Raises BadInput for another kind of file, or one that would unpack to too much.
+    Raises BadInput for other kinds of files, and for files that would unpack to too much data.
     """
     names = check_archive(path)
     for folder in _PROGRAMS:
@@ -109,9 +109,9 @@ def _check_archive(path: Path) -> tuple[str, bool]:
 
 
 def _plain(path: Path, folder: str) -> io.BytesIO:
-    """Return the file as the packages read it.
+    """Return the file in a form that the packages read.
 
-    A template, show or file with macros as a plain one; one of the strict kind (ISO/IEC 29500-1) with the common names.
+    Templates, shows and files with macros become plain ones; strict files (ISO/IEC 29500-1) get the common namespaces.
     """
     data = path.read_bytes()
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -142,7 +142,7 @@ def _strings(value: object) -> Iterator[str]:
 
 
 def properties(core: Any) -> dict[str, str]:
-    """Return title, author and date from a file's core properties."""
+    """Return the title, author and date from a file's core properties."""
     when = core.created or core.modified
     author = getattr(core, "author", None) or getattr(core, "creator", None) or ""
     return {
@@ -158,7 +158,7 @@ def tag(element: Any) -> str:
 
 
 def value(element: Any, name: str, default: str = "") -> str:
-    """Return an attribute of an XML element, of whatever namespace."""
+    """Return an attribute of an XML element in any namespace."""
     return next((text for key, text in element.items() if key.rpartition("}")[2] == name), default)
 
 
@@ -168,13 +168,13 @@ def child(element: Any, name: str) -> Any:
 
 
 def setting(element: Any, name: str) -> str:
-    """Return the value of the first child of that name, "" without one."""
+    """Return the value of the first child of that name, or "" if there is none."""
     inner = child(element, name)
     return "" if inner is None else value(inner, "val")
 
 
 def table_blocks(laid: Sequence[Sequence[Cell | None]], heads: int = 0, *, usual: bool = False) -> Iterator[Block]:
-    """Yield a table; one of a single row or column is text. `heads` and `usual`: as in `table_of`."""
+    """Yield a table, or text if it has a single row or column. `heads` and `usual`: as in `table_of`."""
     title, rows = table_of(laid, heads, usual=usual)
     if len(rows) > 1 and len(rows[0]) > 1:
         yield ["table", title, rows]
@@ -188,32 +188,32 @@ _MATH_SIGNS = ("chr", "begChr", "sepChr", "endChr", "pos")
 
 
 def math_node(element: Any, depth: int = 0) -> Node:
-    """Return the node of a formula of Office Math."""
+    """Convert a formula of Office Math to a node."""
     own = value(element, "val") if tag(element) in _MATH_SIGNS else element.text if tag(element) == "t" else ""
     inner = [] if depth > 100 else [math_node(part, depth + 1) for part in element.iterchildren() if tag(part) != "rPr"]
     return Node(tag(element), own or "", inner)
 
 
 def run_text(element: Any) -> str:
-    """Return the text of the elements "t" in an element."""
+    """Return the text of all "t" elements in an element."""
     return "".join(part.text or "" for part in element.iter() if tag(part) == "t")
 
 
 def alternative(element: Any) -> str:
-    """Return the author's description of a picture; not its file's name, nor a generated one."""
+    """Return the author's description of a picture, ignoring file names and generated descriptions."""
     text = _GUESSED.sub("", value(element, "descr")).strip()
     return "" if _PICTURE.fullmatch(text) else text
 
 
 class Pictures:
-    """Makes figures of the pictures of a file; the bytes of one are said once."""
+    """Makes figures of the pictures of a file; the bytes of each picture are passed on only once."""
 
     def __init__(self) -> None:
         self._reported: set[str] = set()
         self._size = 0
 
     def block(self, part: Any, drawing: Any, caption: str = "", box: Sequence[float] = ()) -> Iterator[Block]:
-        """Yield the figure of a drawing, of a part of the file, which has a picture."""
+        """Yield the figure of a drawing in a part of the file, if the drawing has a picture."""
         for element in drawing.iter():
             name = {"blip": "embed", "imagedata": "id"}.get(tag(element))
             relation = part.rels.get(value(element, name)) if name else None
@@ -237,7 +237,7 @@ def diagram_texts(data: Any) -> Iterator[str]:
 
 
 def chart_blocks(chart: Any) -> Iterator[Block]:
-    """Yield the data of a chart as a table under its title: its series as columns, and a row for each category."""
+    """Yield the data of a chart as a table under its title, with a column for each series and a row per category."""
     heading = next((e for e in chart.iter() if tag(e) == "title"), None)
     title = "" if heading is None else run_text(heading)
     series = [element for element in chart.iter() if tag(element) == "ser"]
@@ -263,14 +263,14 @@ def _points(series: Any, name: str) -> dict[int, str]:
         if tag(point) == "pt":
             level = points.get(int(point.get("idx") or 0), "")
             text = "".join(e.text or "" for e in point if tag(e) == "v")
-            points[int(point.get("idx") or 0)] = f"{text} {level}".strip()  # of several levels the outer one comes last
+            points[int(point.get("idx") or 0)] = f"{text} {level}".strip()  # the outer of several levels comes last
         elif tag(point) == "v" and tag(point.getparent()) == "tx":
             points[0] = point.text or ""
     return {place: _short(text) for place, text in points.items()}
 
 
 def _short(text: str) -> str:
-    """Return a number in its intended precision: charts store 15 digits."""
+    """Round a number to its intended precision; charts store 15 digits."""
     try:
         return f"{float(text):.15g}" if re.fullmatch(r"-?\d+\.\d{8,}(?:E[-+]?\d+)?", text) else text
     except ValueError:

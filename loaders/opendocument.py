@@ -20,7 +20,7 @@ from kgrag.loaders.sheet_parts import area_blocks
 from kgrag.loaders.worker_formats import Content, check_archive, content, parse_xml, read_apart
 
 _BESIDE = re.compile(r".*-(?:source|decls)|scripts|settings|styles|master-styles")
-"""Elements that hold no text of the document."""
+"""Elements without text of the document."""
 _SILENT = frozenset("annotation annotation-end note forms sequence-decls object ruby-text text-box".split())
 _SHAPES = frozenset("custom-shape rect ellipse circle polygon regular-polygon path line connector caption".split())
 _DRAWN = _SHAPES | {"frame"}
@@ -30,13 +30,13 @@ _FRAMES = {
 }
 """Parts that a style repeats on every page, and the kind under which they are counted."""
 _RUNNING = frozenset(("header", "footer", "date-time", "page-number"))
-"""Classes of frames that stand on all slides."""
+"""Classes of frames that repeat on all slides."""
 _CODE = re.compile(r"Preformatted|Code|Listing|Verbatim")
 """Styles of code, whose spaces are kept."""
-_OUTLINE = "\n"  # the name of the style that numbers headings, which has none of its own
+_OUTLINE = "\n"  # our key for the style that numbers headings; the file gives it no name
 _VALUES = ("value", "date-value", "time-value", "string-value", "boolean-value")
-_MAX_DEPTH = 50  # of lists in lists, and of elements in a paragraph
-_MAX_REPEATED = 100  # cells that one stands for
+_MAX_DEPTH = 50  # nesting of lists, and of elements in a paragraph
+_MAX_REPEATED = 100  # copies of a repeated cell
 
 
 def read_odt(path: Path) -> Content:
@@ -76,7 +76,7 @@ def _number(element: Element, name: str, default: int) -> int:
 
 @dataclass(slots=True)
 class _Styles:
-    """By name: the sign of raised and lowered text, which text is hidden, and how the levels of lists are numbered."""
+    """Styles by name: marks of raised and lowered text, hidden text, and the numbering of list levels."""
 
     signs: dict[str, str]
     hidden: set[str]
@@ -133,7 +133,7 @@ class _Styles:
         return len(element) == 1 and not (element.text or element[0].tail or "").strip() and self._is_bold(element[0])
 
     def is_code(self, style: str) -> bool:
-        """Return whether a paragraph of that style, or of one that it is based on, is code."""
+        """Return whether a style, or a style that it is based on, marks code."""
         return _CODE.search(style + self.parents.get(style, "")) is not None
 
 
@@ -141,13 +141,13 @@ class _Reader:
     def __init__(self, styles: _Styles, formulas: dict[str, Element]) -> None:
         self._styles = styles
         self._formulas = formulas
-        self._counts: dict[int, int] = defaultdict(int)  # of numbered headings, by level
+        self._counts: dict[int, int] = defaultdict(int)  # numbered headings so far, by level
         self._following: dict[tuple[str, int], int] = {}  # a style of lists and a level -> the number of the next item
-        self._boxes: list[Element] = []  # frames of text that hang on a paragraph
+        self._boxes: list[Element] = []  # text frames anchored to the current paragraph
         self._in_code = False
         self._outline = Outline()
         self.left_out = self._outline.left_out
-        self._notes: list[tuple[str, Element]] = []  # of this section
+        self._notes: list[tuple[str, Element]] = []  # the notes of this section
 
     def content(self, meta: dict[str, str]) -> Content:
         """Return the content."""
@@ -157,7 +157,7 @@ class _Reader:
         return content(self._outline, one_line(meta.get("title", "")), {"author": one_line(author), "date": date})
 
     def add_spreadsheet(self, body: Element) -> None:
-        """Add the sheets that are shown, each a table under its name."""
+        """Add the visible sheets, each as a table under its name."""
         for sheet in body.iterfind("{*}table"):
             if value(sheet, "style-name") in self._styles.hidden:
                 self.left_out["hidden sheet"] += 1
@@ -166,7 +166,7 @@ class _Reader:
                 self._sheet(sheet)
 
     def add_presentation(self, body: Element) -> None:
-        """Add the slides that are shown, each under its title."""
+        """Add the visible slides, each under its title."""
         for number, page in enumerate(body.iterfind("{*}page"), 1):
             if value(page, "style-name") in self._styles.hidden:
                 self.left_out["hidden slide"] += 1
@@ -203,7 +203,7 @@ class _Reader:
                     self._outline.block(one_line("".join(part.itertext())))
 
     def add(self, parent: Iterable[Element], depth: int = 0) -> None:
-        """Add what stands in an element, block by block."""
+        """Add the contents of an element, block by block."""
         for element in parent:
             name = tag(element)
             if name == "h":
@@ -234,7 +234,7 @@ class _Reader:
                 self.add(element, depth + 1)
 
     def _headings(self, element: Element, style: str, level: int = 1) -> None:
-        """Add headings that stand in a list, which numbers them."""
+        """Add headings inside a list, which numbers them."""
         for part in (part for item in element for part in item):
             if tag(part) == "list" and level < _MAX_DEPTH:
                 self._headings(part, value(part, "style-name", style), level + 1)
@@ -252,7 +252,7 @@ class _Reader:
         self._add_boxes()
 
     def _numbered(self, element: Element, style: str, level: int) -> str:
-        """Return the number that the program shows before a heading, "2.1"."""
+        """Return the number shown before a heading, "2.1"."""
         levels = self._styles.lists.get(style, {})
         own = value(element, "style-name")
         plain = not {own, self._styles.parents.get(own, "")}.isdisjoint(self._styles.unnumbered)
@@ -289,14 +289,14 @@ class _Reader:
             self._outline.block(" ".join(filter(None, map(self._text, body))))
 
     def _list(self, element: Iterable[Element], style: str, depth: int, level: int = 1, *, on: bool = False) -> None:
-        """Add a list; `on`: its numbers go on from those of the last one of its style and level."""
+        """Add a list; `on`: it continues the numbering of the last list with its style and level."""
         number, form = self._styles.lists.get(style, {}).get(level) or (None, "1")
         if number is not None and on:
             number = self._following.get((style, level), number)
         self._outline.begin_list(number, form)
         for item in element:
             own = _number(item, "start-value", 0) or None
-            if any(tag(part) != "list" for part in item):  # else it only holds deeper items, and has no number
+            if any(tag(part) != "list" for part in item):  # an item of deeper lists only has no number
                 self._outline.item(own)
                 number = number and (own or number) + 1
             for part in item:
@@ -325,7 +325,7 @@ class _Reader:
         self._add_boxes()
 
     def _cells(self, row: Element) -> list[Cell]:
-        """Return the cells that begin in a row."""
+        """Return the cells whose first row is this one."""
         cells: list[Cell] = []
         for cell in row:
             times = min(_number(cell, "number-columns-repeated", 1), _MAX_REPEATED)
@@ -371,7 +371,7 @@ class _Reader:
             self._add_frame(frame)
 
     def _text(self, element: Element, *, keep: bool = False) -> str:
-        """Return the text of a paragraph; `keep`: with its spaces."""
+        """Return the text of a paragraph; `keep` preserves its spaces."""
         line = Inline()
         self._read(element, line)
         if keep:
@@ -400,7 +400,7 @@ class _Reader:
             elif name == "ruby-text":
                 self.left_out["reading of characters"] += 1
             return
-        if name in ("title", "desc"):  # what a picture shows
+        if name in ("title", "desc"):  # the description of a picture
             line.word("".join(element.itertext()))
             return
         sign = self._styles.signs.get(style, "") if name == "span" else ""
@@ -428,7 +428,7 @@ class _Reader:
 
 
 def _stored(cell: Element) -> str:
-    """Return the value of a cell, for one whose text is not stored."""
+    """Return the value of a cell without stored text."""
     return next((text for name in _VALUES if (text := value(cell, name))), "").removesuffix("T00:00:00")
 
 
@@ -448,7 +448,7 @@ def _hidden_columns(sheet: Element, most: int) -> Iterator[int]:
 
 
 def _length(table: Element) -> int:
-    """Return how many characters stand in a table."""
+    """Return the number of characters in a table."""
     return sum(len(text.strip()) for text in table.itertext())
 
 
@@ -468,12 +468,12 @@ def _math(element: Element, depth: int = 0) -> Node:
 
 
 def _spaced(text: str | None) -> str:
-    """Return text with source line breaks as spaces."""
+    """Return text with line breaks of the source as spaces."""
     return (text or "").replace("\n", " ")
 
 
 def _rows(table: Element, head: bool = False) -> Iterator[tuple[Element, bool]]:
-    """Yield the rows of a table, repeated ones once; whether each is of its header."""
+    """Yield the rows of a table, repeated ones once, and whether each belongs to the header."""
     for element in table:
         name = tag(element)
         if name == "table-row":

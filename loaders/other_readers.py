@@ -1,4 +1,4 @@
-"""Readers of other programs, Docling and MarkItDown, for who chooses them (`--reader`), in processes of their own."""
+"""Third-party readers, Docling and MarkItDown, chosen with `--reader`; each runs in its own process."""
 
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -16,13 +16,13 @@ from kgrag.values.documents import Document
 _ARCHIVES = (".docx", ".pptx", ".xlsx", ".epub")
 _LISTS = word_lists("kgrag.loaders")
 _TEXTS = _LISTS["texts"]
-"""Labels of Docling's items whose text is part of the document; running heads and feet are not."""
+"""Docling's labels of items that are part of the document, unlike running heads and feet."""
 
 
 def docling(path: Path) -> dict[str, Any]:
-    """Return what Docling reads of a file: `blocks` in reading order, and the number of `pages`.
+    """Read a file with Docling: `blocks` in reading order, and the number of `pages`.
 
-    A block: [kind, level, text or rows, caption, page]; kinds are "heading", "text", "item" and "table".
+    A block is [kind, level, text or rows, caption, page]; kinds are "heading", "text", "item" and "table".
 
     Raises BadInput.
     """
@@ -47,7 +47,7 @@ def docling(path: Path) -> dict[str, Any]:
 
 
 def markitdown(path: Path) -> Content:
-    """Return the sections and tables of the Markdown that MarkItDown makes of a file. Raises BadInput."""
+    """Convert a file to Markdown with MarkItDown and return its sections and tables. Raises BadInput."""
     _check(path, "markitdown", "'markitdown[docx,pptx,xlsx,xls,outlook,pdf]'")
     from markitdown import MarkItDown
 
@@ -58,7 +58,7 @@ def markitdown(path: Path) -> Content:
 
 
 def _check(path: Path, name: str, package: str) -> None:
-    """Raise BadInput where a reader is not installed, and for archives that are damaged or unpack to too much."""
+    """Raise BadInput if a reader is not installed, or if an archive is damaged or unpacks to too much data."""
     if find_spec(name) is None:
         raise BadInput(f"is to be read by {name}, which is not installed: python -m pip install {package}")
     if path.suffix.lower() in _ARCHIVES:

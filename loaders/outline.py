@@ -1,4 +1,4 @@
-"""Blocks of text and tables under headings, on pages or without -> Sections, Pages and Tables, for all formats."""
+"""Collect text blocks and tables under headings, with or without pages, into Sections, Pages and Tables."""
 
 import re
 from collections import Counter
@@ -12,21 +12,21 @@ from kgrag.loaders.inline import ordinal
 from kgrag.values.documents import Document, Page, Section, Table
 
 Pieces = Sequence[tuple[int, str]]
-"""A block as (page, text), one for each page that it stands on; page 0 where there are no pages."""
+"""A block as (page, text), one for each page that it covers; page 0 in documents without pages."""
 
 
 class _Sections:
     """Collects the sections and tables of a document; each heading begins a section.
 
-    `left_out`: how much stands beside its text, by kind (see `TOLD` in base.py).
+    `left_out` counts the parts left out of the text, by kind (see `TOLD` in base.py).
     """
 
     def __init__(self) -> None:
         self.left_out: Counter[str] = Counter()
         self._path: list[tuple[int, str]] = []
-        self._parts: list[str] = []  # of the text of the current section
-        self._size = 0  # characters of it, where pages are counted
-        self._breaks: list[tuple[int, int]] = []  # where its pages begin
+        self._parts: list[str] = []  # the text of the current section
+        self._size = 0  # its characters so far; counted in documents with pages
+        self._breaks: list[tuple[int, int]] = []  # (offset, page) of each page in it
         self._page = 0  # the page of the last heading
         self._is_caption = False  # the last heading is a table's caption
         self._sections: list[Section] = []
@@ -43,7 +43,7 @@ class _Sections:
         return numbered(self._tables)
 
     def _begin(self, level: int, text: str, page: int = 0) -> str:
-        """Begin a section; returns its heading on one line, "" for a heading of signs alone, which begins none."""
+        """Begin a section and return its heading on one line; a heading of signs alone returns "" and begins none."""
         text = one_line(text)
         if not any(map(str.isalnum, text)):
             return ""
@@ -62,7 +62,7 @@ class _Sections:
     def _close(self, next_level: int) -> None:
         text = "".join(self._parts).rstrip()
         if not text and self._path and next_level <= self._path[-1][0] and not self._is_caption:
-            text = self._path[-1][1]  # a heading over nothing, not even other headings: its own words would be lost
+            text = self._path[-1][1]  # keep the words of a heading that has neither text nor subheadings
             self._breaks = [(0, self._page)]
         if text:
             breaks = tuple(self._breaks) if self._breaks and self._breaks[-1][1] else ()
@@ -71,7 +71,7 @@ class _Sections:
 
 
 class PagedOutline(_Sections):
-    """Takes the headings, paragraphs and tables of a document with pages, or without any, in order."""
+    """Collects the headings, paragraphs and tables of a document with or without pages, in order."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -100,7 +100,7 @@ class PagedOutline(_Sections):
             joint = "" if _is_cjk(text[-1]) else " "
 
     def note(self, text: str, page: int, *, tight: bool = False) -> None:
-        """Add text to a page alone: a heading, or text that stands elsewhere, too."""
+        """Add text to a page only, not to the section: a heading, or text that is stored elsewhere too."""
         if page:
             on_page = self._pages.setdefault(page, [])
             on_page.append(("\n" if tight else "\n\n") if on_page else "")
@@ -115,7 +115,7 @@ class PagedOutline(_Sections):
         *,
         headed: bool = False,
     ) -> None:
-        """Add a table, its header first, which may be empty. With `headed` the heading stands for a caption."""
+        """Add a table; its first row is the header, which may be empty. `headed`: the heading is its caption."""
         caption = caption or (self._heading_as_caption() if headed else "")
         head, *body = [tuple(one_line(cell) for cell in row) for row in rows] or [()]
         cells = [head, *(row for row in body if any(row))]
@@ -138,7 +138,7 @@ _NAMED = re.compile(r"([\w.+:-]+(?:, [\w.+:-]+)*)\s+[-–—]{1,2}\s")
 
 
 def title_of(heading: str, sections: Sequence[Section]) -> str:
-    """Return a heading as the title of its document; of a manual page the text under "NAME", "" if there is none."""
+    """Return a heading as the title of its document; a manual page is titled by the text under "NAME", or ""."""
     if heading.lower() not in _NAMES:
         return heading
     text = next((s.text for s in sections if s.heading.rpartition(" > ")[2] == heading), "")
@@ -147,9 +147,9 @@ def title_of(heading: str, sections: Sequence[Section]) -> str:
 
 
 class Outline(_Sections):
-    """Takes the headings, blocks, lists and tables of a document without pages, in order.
+    """Collects the headings, blocks, lists and tables of a document without pages, in order.
 
-    `problems`: remarks on the file. `pictures` finds the picture of an address, `figures` collects them.
+    `problems`: remarks on the file. `pictures` loads the picture at an address; `figures` collects pictures.
     """
 
     def __init__(self, pictures: Pictures = no_picture) -> None:
@@ -158,13 +158,13 @@ class Outline(_Sections):
         self.problems: list[str] = []
         self.pictures = pictures
         self.figures = Figures(self.left_out)
-        self._lists: list[tuple[int | None, str, int]] = []  # around the next block: the next number, kind and step
-        self._marker = ""  # of the list item, or the note, whose first block comes next
-        self._fresh = True  # no item of this list yet
+        self._lists: list[tuple[int | None, str, int]] = []  # the open lists: their next number, kind and step
+        self._marker = ""  # the marker of the list item or note whose first block comes next
+        self._fresh = True  # the list has no item yet
 
     @property
     def first_h1(self) -> str:
-        """The first heading of the first level as a title."""
+        """The first heading of level 1, as a title."""
         return title_of(self._first_h1, self._sections)
 
     def heading(self, level: int, text: str) -> None:
@@ -182,18 +182,18 @@ class Outline(_Sections):
             self._parts.append(text)
 
     def picture(self, address: str, caption: str) -> None:
-        """Add the picture of an address, if there is one that is a picture."""
+        """Add the picture at an address, if it can be loaded and is a picture."""
         data = self.pictures(address)
         if data and kind_of(data)[0]:
             self.figures.add(figure_of(data, caption))
 
     def begin_list(self, number: int | None = None, kind: str = "1", step: int = 1) -> None:
-        """Begin a list, in another if there is one; `number`: of its first item if it is an ordered one."""
+        """Begin a list, nested in the open one if any; `number` is the first number of an ordered list."""
         self._fresh = not self._lists
         self._lists.append((number, kind, step))
 
     def item(self, number: int | None = None, marker: str = "") -> None:
-        """Begin an item of the list: with a `number` of its own, or all of its `marker`."""
+        """Begin a list item, optionally with its own `number` or its whole `marker`."""
         if not self._lists:
             self.begin_list()
         following, kind, step = self._lists[-1]
@@ -213,7 +213,7 @@ class Outline(_Sections):
         self._marker = marker
 
     def block(self, text: str, *, tight: bool = True) -> None:
-        """Add a block where it stands: in the lists that are open, after the marker of its item; `tight`: of items."""
+        """Add a block inside the open lists, after the marker of its item; `tight`: no blank lines between items."""
         if not text.strip():
             return
         marker, depth = self._marker, max(0, len(self._lists) - 1)
@@ -227,7 +227,7 @@ class Outline(_Sections):
         self._marker, self._fresh = "", False
 
     def table(self, rows: Sequence[Sequence[Cell]], caption: str = "", heads: int = 0, *, usual: bool = False) -> None:
-        """Add a table; one of a single row or column is text. Without a caption the heading stands for it.
+        """Add a table, or text if there is a single row or column. Without a caption, the heading becomes the caption.
 
         `heads` and `usual`: as in `table_of`.
         """
@@ -239,13 +239,13 @@ class Outline(_Sections):
             return
         if not caption and self._parts and is_caption(self._parts[-1]):
             caption = one_line(self._parts.pop())
-            self._parts = self._parts[:-1]  # what parted it from the block before
+            self._parts = self._parts[:-1]  # the separator before the caption
         self._tables.append(Table(0, tuple(map(tuple, texts)), caption or self._heading_as_caption()))
 
     def document(self, source: Source, title: str, metadata: dict[str, Any] | None = None) -> Document:
-        """Return the document of a file, titled by `title`, its first h1 or its name. Raises BadInput if it is empty.
+        """Return the document, titled by `title`, its first h1 or the file name. Raises BadInput if it is empty.
 
-        The file's remarks and the counts of parts that were left out are noted in `source`.
+        Remarks on the file and counts of left-out parts are added to `source`.
         """
         sections = self.sections()
         if not sections and not self.tables:

@@ -1,4 +1,4 @@
-"""Parquet files, such as the parts of FineWeb: rows of named columns, a group of rows in memory at a time."""
+"""Load Parquet files, such as the parts of FineWeb: rows of named columns, with one row group in memory at a time."""
 
 from collections.abc import Iterator
 from datetime import date, datetime, time
@@ -46,15 +46,15 @@ def load_parquet(source: Source, columns: Columns) -> Iterator[Item]:
 
 
 def _rows(batch: Any) -> Iterator[dict[str, Any]]:
-    """Return rows by the names of their columns; of two columns with one name the last counts."""
+    """Yield the rows of a batch by column name; if two columns share a name, the last one counts."""
     columns = [_column(column) for column in batch.columns]
     return (dict(zip(batch.schema.names, values, strict=True)) for values in zip(*columns, strict=True))
 
 
 def _column(column: Any) -> list[Any]:
-    """Return the values of a column; times to the microsecond, Python's limit, and as text after 9999.
+    """Return the values of a column; times are cut to Python's microseconds, and are text after the year 9999.
 
-    pyarrow raises at both, at the first unless pandas is there.
+    pyarrow raises an error for both, for the first only if pandas is missing.
     """
     import pyarrow as pa
 
@@ -66,7 +66,7 @@ def _column(column: Any) -> list[Any]:
 
 
 def _value(scalar: Any) -> Any:
-    """Return one value, as text if Python has no such type, None if it has no text either."""
+    """Return one value; as text if Python lacks the type, or None if it has no text either."""
     import pyarrow as pa
 
     try:
@@ -79,7 +79,7 @@ def _value(scalar: Any) -> Any:
 
 
 def _without_nanoseconds(kind: Any) -> Any:
-    """Return a type of Arrow with microseconds in the stead of nanoseconds, also within lists and structs."""
+    """Return an Arrow type with microseconds in place of nanoseconds, also within lists and structs."""
     import pyarrow as pa
 
     if pa.types.is_timestamp(kind) and kind.unit == "ns":
@@ -109,7 +109,7 @@ def _values(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as JSON has it: times in ISO 8601, decimal numbers as text; bytes are left out."""
+    """Return a value in JSON types: times in ISO 8601, decimal numbers as text; bytes are left out."""
     if isinstance(value, datetime | date | time):
         return value.isoformat()
     if isinstance(value, bytes):

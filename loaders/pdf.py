@@ -1,4 +1,4 @@
-"""PDF files: pages with their text in reading order, and tables. Other processes read them."""
+"""Load PDF files in reading processes: pages with their text in reading order, and tables."""
 
 import re
 import threading
@@ -20,9 +20,9 @@ from kgrag.loaders.recognised import UNSURE, Recognised, how, is_on, remedy
 from kgrag.settings import LoadingSettings
 from kgrag.values.documents import Document, Problem
 
-_BLOCK = 4  # pages that a process is given at once
-_ALONE = 12  # pages that are not worth a second process
-_MAX_DEATHS = 10  # processes that one file may take with it
+_BLOCK = 4  # pages given to a process at once
+_ALONE = 12  # a file with fewer pages is not worth a second process
+_MAX_DEATHS = 10  # reading processes that one file may crash
 _FILE_NAME = re.compile(
     r"\.(?:docx?|pdf|tex|dvi|indd|odt|rtf|xlsx?|pptx?|qxd)$|^(?:untitled|microsoft word|slide 1$)", re.I
 )
@@ -31,15 +31,15 @@ _DATE = re.compile(r"(?:D:)?(\d{4})(\d{2})?(\d{2})?")
 
 
 def load_pdf(source: Source, readers: Readers) -> Iterator[Item]:
-    """Read a PDF as a document with pages and tables; a Problem for each unreadable page. Raises BadInput."""
+    """Read a PDF as a document with pages and tables; an unreadable page is a Problem. Raises BadInput."""
     needs("pdfplumber", "a PDF", "pdfplumber", "pdf")
     yield from load_pages(source, readers, "kgrag.loaders.pdf_pages:Pdf")
 
 
 def load_pages(source: Source, readers: Readers, form: str) -> Iterator[Item]:
-    """Read a file whose pages are read one by one, as by `Pdf`, into a document; see `load_pdf`. Raises BadInput.
+    """Read a file page by page into a document, like `load_pdf`. Raises BadInput.
 
-    `form`: "module:name" of what reads them.
+    `form`: the reader of the pages as "module:name"; it has the interface of `Pdf`.
     """
     check_size(source)
     settings = readers.settings
@@ -112,7 +112,7 @@ def _problems(source: Source, pages: list[PageLines], settings: LoadingSettings)
 
 
 def _runs(numbers: list[int]) -> Iterator[tuple[int, int]]:
-    """Yield (first, last) of the runs of successive numbers."""
+    """Yield (first, last) of each run of consecutive numbers."""
     first = last = 0
     for number in [*numbers, 0]:
         if first and number != last + 1:
@@ -134,7 +134,7 @@ def _date(info: dict[str, str]) -> str:
 
 
 class _Run:
-    """The reading of one file by several processes, some pages at a time."""
+    """Reads one file with several processes, a few pages at a time."""
 
     def __init__(self, source: Source, readers: Readers, form: str) -> None:
         self._source = source
@@ -155,7 +155,7 @@ class _Run:
         self._todo = deque((first, min(first + _BLOCK - 1, self.number)) for first in range(1, self.number + 1, _BLOCK))
 
     def read(self) -> dict[int, dict[str, Any]]:
-        """Return the processes' reply for each page; a page without one has a problem."""
+        """Return the reply for each page; a page without a reply gets a problem."""
         processes = min(self._readers.processes(), 1 + self.number // _ALONE)
         threads = [threading.Thread(target=self._work, daemon=True) for _ in range(processes)]
         try:
@@ -213,7 +213,7 @@ class _Run:
         return reader
 
     def _page(self, reader: Reader, number: int) -> bool:
-        """Have a page read; returns whether the process can go on."""
+        """Have a process read a page; return whether the process can continue."""
         if self._recognised is not None and (recognised := self._recognised.find(number)) is not None:
             self._keep(number, recognised)
             return True
@@ -237,7 +237,7 @@ class _Run:
         return not answer.get("fatal")
 
     def _note_recognition(self, number: int, answer: dict[str, Any], seconds: float) -> None:
-        """Keep a recognised page, and give the file the time that it took."""
+        """Cache a recognised page and record its duration for the file's progress."""
         self._until += seconds
         self._source.pages[2:] = [max(1, round(seconds))]
         if self._recognised is not None:

@@ -1,4 +1,4 @@
-"""The lines of a PDF's pages -> blocks: paragraphs and tables; which of them are headings, and of what level."""
+"""Group the lines of a PDF's pages into paragraphs and tables, and find the headings and their levels."""
 
 import re
 from collections import Counter, defaultdict
@@ -20,13 +20,13 @@ SECTION = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,4})\.?\s+[^\W\d_]")
 HYPHENS = "-\u2010\u00ad"
 _MAX_CAPTION = 500  # characters
 _NEAR = 4.5  # type sizes between a table and its caption
-_BELOW = 1000.0  # added to the distance of a caption that stands below its table: most stand above
+_BELOW = 1000.0  # added to the distance of a caption below its table, since most are above
 _CONTINUED = re.compile(r"\b(?:continued|cont(?:['’]d|\.))", re.IGNORECASE)
 
 
 @dataclass(slots=True)
 class Block:
-    """A paragraph or a heading: its lines with their pages; or a table, whose first row is `headed` for sure."""
+    """A paragraph or heading (its lines with their pages), or a table; `headed`: its first row is surely a header."""
 
     lines: list[tuple[int, Line]] = field(default_factory=list)
     grid: Grid | None = None
@@ -37,17 +37,17 @@ class Block:
 
     @property
     def text(self) -> str:
-        """Its lines, joined by spaces."""
+        """The lines, joined by spaces."""
         return " ".join(line.text for _, line in self.lines)
 
     @property
     def is_code(self) -> bool:
-        """Whether its lines are code, which stay lines."""
+        """Whether the lines are code, which is never reflowed."""
         return bool(self.lines) and self.lines[0][1].pitch > 0
 
 
 def blocks_of(page: PageLines, body: float) -> Iterator[Block]:
-    """Yield the blocks of a page in reading order; `body`: the type size of the text, in points."""
+    """Yield the blocks of a page in reading order; `body` is the type size of the text in points."""
     for flow in page.flows:
         lines = [item for item in flow if isinstance(item, Line)]
         if lines:
@@ -62,7 +62,7 @@ def blocks_of(page: PageLines, body: float) -> Iterator[Block]:
                 if block is not None:
                     yield block
                 block, above = None, None
-                last_page = page.number if len(item.cells) > 1 else 0  # one row: perhaps the end of a table
+                last_page = page.number if len(item.cells) > 1 else 0  # a single row may end an earlier table
                 yield Block(grid=item, page=page.number, last_page=last_page)
                 continue
             if block is not None and above is not None and _breaks(above, item, left, right, usual, hanging, body):
@@ -81,7 +81,7 @@ def _breaks(above: Line, line: Line, left: float, right: float, usual: float, ha
     if above.pitch or line.pitch:
         return not (above.pitch and line.pitch) or line.top - above.bottom > 1.5 * size
     if min(above.size, line.size) >= LARGER * body:
-        # a heading of several lines, unless another begins
+        # a heading may have several lines, unless another one begins
         other = abs(line.size - above.size) >= 0.06 * size or SECTION.match(line.text) is not None
         return other or line.top - above.bottom > 0.9 * size
     indented = line.x0 - left > 0.8 * size
@@ -99,9 +99,9 @@ def _breaks(above: Line, line: Line, left: float, right: float, usual: float, ha
 
 
 def join_paragraphs(blocks: Sequence[Block], body: float) -> list[Block]:
-    """Join paragraphs that go on in the next column or on the next page; `body`: the type size of the text."""
+    """Join paragraphs that continue in the next column or on the next page; `body`: the type size of the text."""
     joined: list[Block] = []
-    last: Block | None = None  # the last paragraph, behind which there may stand a table
+    last: Block | None = None  # the last paragraph; tables may follow it
     for block in blocks:
         if block.grid is None and not block.caption and last is not None and _continues(last, block, body):
             last.lines.extend(block.lines)
@@ -114,13 +114,13 @@ def join_paragraphs(blocks: Sequence[Block], body: float) -> list[Block]:
 
 def _continues(one: Block, other: Block, body: float) -> bool:
     (page, above), (next_page, below) = one.lines[-1], other.lines[0]
-    if above.pitch or below.pitch or below.size >= LARGER * body:  # no heading goes on elsewhere
+    if above.pitch or below.pitch or below.size >= LARGER * body:  # headings never continue elsewhere
         return False
     if abs(above.size - below.size) > 0.06 * above.size or above.bold != below.bold or next_page - page > 1:
         return False
     moved = next_page != page or below.top < above.top
     if not moved and below.top - above.bottom < 3 * above.size:
-        return False  # they stand under each other, and were parted for a reason
+        return False  # one is right below the other, so they were separated for a reason
     if ITEM.match(below.text):
         return False
     hyphenated = above.text[-1] in HYPHENS
@@ -131,7 +131,7 @@ def _continues(one: Block, other: Block, body: float) -> bool:
 
 
 def join_tables(blocks: Sequence[Block]) -> list[Block]:
-    """Join tables that go on over a page break; a remaining single row becomes text."""
+    """Join tables that continue over a page break; a single row that remains becomes text."""
     joined: list[Block] = []
     for i, block in enumerate(blocks):
         grid = block.grid
@@ -176,12 +176,12 @@ def _goes_on(block: Block, grid: Grid, after: Sequence[Block]) -> bool:
 
 
 def page_of(block: Block) -> int:
-    """Return the number of the page where a block ends; of a table, where it begins."""
+    """Return the page on which a block ends, or begins if it is a table."""
     return block.lines[-1][0] if block.grid is None else block.page
 
 
 def _fit(one: Grid, other: Grid) -> bool:
-    """Return whether they have the same columns."""
+    """Return whether two grids have the same columns."""
     near = max(8.0, 0.06 * (one.box[2] - one.box[0]))
     return (
         len(one.cells[0]) == len(other.cells[0])
@@ -191,7 +191,7 @@ def _fit(one: Grid, other: Grid) -> bool:
 
 
 def find_captions(blocks: list[Block]) -> None:
-    """Give tables the captions above or below them, or the one that is their first row."""
+    """Assign captions to tables: from the text above or below, or from the first row."""
     captions = [
         b for b in blocks if b.grid is None and caption_number(b.text) is not None and len(b.text) < _MAX_CAPTION
     ]
@@ -204,7 +204,7 @@ def find_captions(blocks: list[Block]) -> None:
     ]
     near = Counter(i for _, i, _ in pairs)
     below = Counter(distance >= _BELOW for distance, i, j in pairs if near[i] == 1)
-    if below[True] > below[False]:  # all of a document stand on one side
+    if below[True] > below[False]:  # a document has all its captions on one side
         pairs = [(distance % _BELOW + _BELOW * (distance < _BELOW), i, j) for distance, i, j in pairs]
     for _, i, j in sorted(pairs):
         block, caption = tables[i][0], captions[j]
@@ -230,7 +230,7 @@ def take_headers(blocks: Sequence[Block]) -> list[Block]:
 
 
 def _distance(grid: Grid, caption: Sequence[Line]) -> float:
-    """Return how far a caption is above a table, in points, or from _BELOW on, below it; -1 if it is not near."""
+    """Return how far a caption is above a table in points, plus _BELOW if it is below; -1 if it is not near."""
     x0, top, x1, bottom = grid.box
     if min(line.x0 for line in caption) > x1 or max(line.x1 for line in caption) < x0:
         return -1.0
@@ -246,17 +246,17 @@ _NUMBERING = re.compile(
     r"^(?:(?:chapter|section|appendix|part)\s+)?(?:\d+|[A-Z]|[IVX]+)(?:\.\d+)*[.:]?\s+(?=\S)", re.IGNORECASE
 )
 _ENTRY = re.compile(r".*(?:\s{0,2}\.){4,}\s*[\divxlc]{1,6}", re.DOTALL)
-_NEAR_ENTRIES = re.compile(r".{0,90}\s[\divxlc]{1,6}|.{1,3}")  # a chapter without leaders, a letter of an index
+_NEAR_ENTRIES = re.compile(r".{0,90}\s[\divxlc]{1,6}|.{1,3}")  # a chapter without leaders, or a letter of an index
 _FEWEST_ENTRIES = 4
 
 Contents = Sequence[tuple[int, str, int]]
-"""The headings that a file itself names: level from 1, title, page."""
+"""The bookmarks of a file: level from 1, title, page."""
 
 
 def guessed_levels(blocks: Iterable[Block], body: float) -> dict[int, int]:
     """Return the level of each heading, by the id of its block.
 
-    Larger type than the body's, or a numbered line in bold.
+    A heading is set in larger type than the body, or is a numbered line in bold.
     """
     headings: list[tuple[Block, float, int | None]] = []
     paragraphs = 0
@@ -274,7 +274,7 @@ def guessed_levels(blocks: Iterable[Block], body: float) -> dict[int, int]:
         ):
             headings.append((block, round(line.size, 1), depth))
     if len(headings) > 0.5 * paragraphs and paragraphs > 3:
-        return {}  # slides, forms: large type there is no heading
+        return {}  # on slides and forms, large type does not mark headings
     sizes = sorted({size for _, size, _ in headings}, reverse=True)
     return {id(block): depth or min(6, sizes.index(size) + 1) for block, size, depth in headings}
 
@@ -282,8 +282,8 @@ def guessed_levels(blocks: Iterable[Block], body: float) -> dict[int, int]:
 def listed_levels(blocks: Sequence[Block], guessed: dict[int, int], contents: Contents) -> dict[int, int]:
     """Return the levels of the headings in `contents`, by the id of their blocks; {} if most are missing.
 
-    A heading that goes over several blocks becomes one. What was `guessed` to be a heading right above a listed one,
-    "CHAPTER TWO", has level 0: it heads nothing.
+    A heading split over several blocks becomes one. A `guessed` heading right above a listed one, "CHAPTER TWO", gets
+    level 0 because it heads nothing.
     """
     open_titles: defaultdict[tuple[int, str], list[int]] = defaultdict(list)
     for level, title, page in contents:
@@ -319,12 +319,12 @@ def listed_levels(blocks: Sequence[Block], guessed: dict[int, int], contents: Co
 
 
 def _plain(text: str) -> str:
-    """Return a heading without its number, its spaces and signs, in lower case."""
+    """Return a heading in lower case without its number, spaces and punctuation."""
     return "".join(filter(str.isalnum, _NUMBERING.sub("", text, count=1).casefold()))
 
 
 def title_of(pages: Sequence[PageLines], body: float) -> str:
-    """Return the largest lines of the first page that has any, if they are larger than the body."""
+    """Return the largest lines of the first page with text, if they are larger than the body."""
     for page in pages[:3]:
         lines = [item for flow in page.flows for item in flow if isinstance(item, Line)]
         if not lines:
@@ -338,13 +338,13 @@ def title_of(pages: Sequence[PageLines], body: float) -> str:
 
 
 def is_first_section(heading: str) -> bool:
-    """Return whether a heading is the first of numbered ones, "1 Introduction", and so no title."""
+    """Return whether a heading is the first numbered one, "1 Introduction", and so not a title."""
     number = SECTION.match(heading)
     return number is not None and number[1] in ("1", "1.1")
 
 
 def lists_of_pages(blocks: Iterable[Block]) -> set[int]:
-    """Return the ids of the blocks of a table of contents or an index: several with leaders to a number."""
+    """Return the ids of the blocks of tables of contents and indexes: several blocks with leaders to a number."""
     ids: set[int] = set()
     run: list[Block] = []
     entries = 0

@@ -1,4 +1,4 @@
-"""Characters of a PDF's page: of fonts that do not name them, raised or lowered, and filled into forms."""
+"""Characters of a PDF page: in fonts without character names, raised or lowered, and filled into forms."""
 
 import re
 from collections import Counter
@@ -14,11 +14,11 @@ from pdfplumber.utils.pdfinternals import decode_text
 from kgrag.loaders.base import BadInput
 from kgrag.loaders.inline import OPERATORS, lowered, may_be_note, raised
 
-_SMALLER, _SMALLEST = 0.86, 0.5  # sizes, in that of the character that they hang on
-_RISE, _FALL, _MOST = 0.15, -0.08, 0.9  # how far the lines that they stand on differ, in sizes
-_DESCENT = 0.22  # sizes, of most fonts: how far their boxes reach below the line
-_GAP = 0.3  # sizes between them
-_LONGEST = 15  # characters
+_SMALLER, _SMALLEST = 0.86, 0.5  # size of a raised or lowered character, relative to its base
+_RISE, _FALL, _MOST = 0.15, -0.08, 0.9  # distance of its baseline from the base's, in type sizes
+_DESCENT = 0.22  # depth of the box of most fonts below the baseline, in type sizes
+_GAP = 0.3  # horizontal gap to the base, in type sizes
+_LONGEST = 15  # characters of a raised or lowered run
 _NUMBERS = re.compile(r"\d{1,3}(?:[,–-]\d{1,3})*")
 _LETTERS = re.compile(r"[^\W\d_]*$")
 _UNIT = 2  # letters: "m" and "km" have powers, longer words have notes
@@ -28,13 +28,13 @@ Char = dict[str, Any]
 
 
 def with_signs(chars: Sequence[Char]) -> list[Char]:
-    """Return the characters of a page in the order of the file, raised and lowered ones as text on a line.
+    """Return the characters of a page in file order, with raised and lowered ones turned into plain text.
 
-    Small marks after a word or a sentence are those of notes: "ship [12]".
+    Small marks after a word or a sentence are note marks: "ship [12]".
     """
     result: list[Char] = []
     place = 0
-    before = ""  # the text that the next character goes on
+    before = ""  # the end of the word so far
     while place < len(chars):
         char = chars[place]
         base = result[-1] if result else None
@@ -56,7 +56,7 @@ def with_signs(chars: Sequence[Char]) -> list[Char]:
 
 
 def _run(chars: Sequence[Char], place: int, base: Char | None) -> Iterator[Char]:
-    """Yield the characters from a place on that hang on the one before them."""
+    """Yield the run of raised or lowered characters that begins at `place`."""
     first, last = chars[place], base
     if base is None or last is None or not _hangs(base, first):
         return
@@ -105,14 +105,14 @@ def _sign_text(base: Char, before: str, run: list[Char], after: Char | None) -> 
 
 
 def _y(char: Char) -> float:
-    """Return the height of a character's line, in points from below."""
+    """Return the height of a character's baseline, in points from the bottom of the page."""
     return float(char["matrix"][5])
 
 
 def _rise(base: Char, char: Char) -> float:
-    """Return how far a character stands above the line of another, in sizes of that."""
+    """Return how far a character is raised above the baseline of another, in type sizes of that one."""
     rise = _y(char) - _y(base)
-    if abs(rise) < 0.5 and char["fontname"] == base["fontname"]:  # raised by the operator Ts, which moves its box alone
+    if abs(rise) < 0.5 and char["fontname"] == base["fontname"]:  # the operator Ts moves only the box
         rise = char["y0"] - base["y0"] + _DESCENT * (char["size"] - base["size"])
     return rise / float(base["size"])
 
@@ -122,32 +122,32 @@ def _near(one: Char, other: Char, size: float) -> bool:
 
 
 def _joins(one: Char, other: Char) -> bool:
-    """Return whether a character goes on the word of the one before it."""
+    """Return whether a character continues the word of the one before it."""
     return bool(
         not other["text"].isspace() and abs(_y(one) - _y(other)) < 0.5 and _near(one, other, 0.5 * other["size"])
     )
 
 
-# What was filled into the forms of a PDF's page, and typed on it, as characters where they stand.
+# The values of form fields and the notes typed on a PDF page, as characters at their positions.
 #
 # See ISO 32000-1, sections 12.5 (annotations) and 12.7 (forms).
 
 
-_INVISIBLE = 2 | 32  # flags of an annotation: hidden, not to be seen
+_INVISIBLE = 2 | 32  # flags of an annotation: Hidden and NoView
 _PUSH_BUTTON, _PASSWORD = 1 << 16, 1 << 13  # flags of a field
 _REMARKS = frozenset("Text Highlight Underline Squiggly StrikeOut Stamp Caret Square Circle Line Ink".split())
-"""Annotations whose text shows in a window beside the page."""
+"""Annotations whose text is shown in a pop-up window beside the page."""
 _SIZE = re.compile(rb"(\d+(?:\.\d+)?)\s+Tf")
 _NARROW = frozenset(" ijltfr.,:;'|!()[]")
-_LEADING = 1.15  # sizes
+_LEADING = 1.15  # type sizes
 _MAX_PARENTS = 20
-_MAX_TEXT = 20_000  # characters of a page
+_MAX_TEXT = 20_000  # characters per page
 
 
 def filled_in(page: Any, usual: float, left_out: Counter[str]) -> list[Char]:
-    """Return the characters of values and typed notes of a pdfplumber page; comments and hidden ones are counted.
+    """Return the characters of form values and typed notes on a pdfplumber page; count comments and hidden ones.
 
-    `usual`: the type size of the page, which they do not exceed: else they would look like headings.
+    `usual`: the type size of the page. Values are set no larger, since they would look like headings.
     """
     result: list[Char] = []
     try:
@@ -190,7 +190,7 @@ def _text(value: object) -> str:
 
 
 def _inherited(annotation: dict[str, Any], key: str) -> Any:
-    """Return an entry of a field, or of one above it."""
+    """Return an entry of a field or of its nearest ancestor that has it."""
     field: Any = annotation
     for _ in range(_MAX_PARENTS):
         if not isinstance(field, dict):
@@ -206,7 +206,7 @@ def _is_password(annotation: dict[str, Any]) -> bool:
 
 
 def _value(annotation: dict[str, Any]) -> str:
-    """Return the text of a field: text, a choice, "[x]" where it is ticked."""
+    """Return the value of a field as text: typed text, the choice, or "[x]" for a ticked box."""
     kind, flags = _name(_inherited(annotation, "FT")), _inherited(annotation, "Ff") or 0
     content = _inherited(annotation, "V")
     if kind == "Tx":
@@ -221,21 +221,21 @@ def _value(annotation: dict[str, Any]) -> str:
 
 
 def _options(options: Any) -> Iterator[tuple[str, str]]:
-    """Yield the stored value of a choice, and its text."""
+    """Yield the stored value and the shown text of each choice."""
     for option in map(resolve1, options if isinstance(options, list) else ()):
         if isinstance(option, list) and len(option) == 2:
             yield _text(option[0]), _text(option[1])
 
 
 def _size(annotation: dict[str, Any]) -> float:
-    """Return the type size, 0 for one that fits."""
+    """Return the type size; 0 means that the text is fitted to its box."""
     appearance = _inherited(annotation, "DA")
     match = _SIZE.search(appearance) if isinstance(appearance, bytes) else None
     return float(match[1]) if match else 0.0
 
 
 def place(page: Any, annotation: dict[str, Any]) -> tuple[float, float, float, float] | None:
-    """Return left, top, right and bottom on the turned page."""
+    """Return left, top, right and bottom of an annotation on the turned page, or None if it has no valid box."""
     try:
         xs, ys = ([float(resolve1(resolve1(annotation["Rect"])[i])) for i in place] for place in ((0, 2), (1, 3)))
     except (KeyError, TypeError, ValueError, IndexError):
@@ -257,7 +257,7 @@ def place(page: Any, annotation: dict[str, Any]) -> tuple[float, float, float, f
 
 
 def _characters(text: str, box: tuple[float, float, float, float], size: float) -> Iterator[Char]:
-    """Yield the characters of a text in a box, as pdfplumber has them."""
+    """Yield the characters of a text laid out in a box, in the form of pdfplumber."""
     x0, top, x1, bottom = box
     lines = [line for line in text.split("\n") if line.strip()]
     size = min(size, max(2.0, (bottom - top) / len(lines) / _LEADING))
@@ -272,7 +272,7 @@ def _characters(text: str, box: tuple[float, float, float, float], size: float) 
 
 
 def upright_char(text: str, x0: float, x1: float, top: float, size: float) -> Char:
-    """Return a character as pdfplumber has it."""
+    """Return a character in the form of pdfplumber."""
     return {
         "text": text, "x0": x0, "x1": x1, "width": x1 - x0, "top": top, "doctop": top, "bottom": top + size,
         "height": size, "size": size, "fontname": "", "upright": True, "object_type": "char",
@@ -282,7 +282,7 @@ def upright_char(text: str, x0: float, x1: float, top: float, size: float) -> Ch
 
 _LIGATURES = ("ff", "fi", "fl", "ffi", "ffl")
 _OT1_ONLY = {34: "”", 92: "“", 123: "–", 124: "—"}
-_LOW = {  # codes below 32 in TeX's encodings of text, T1 and OT1, where both have them or the other's is rare
+_LOW = {  # codes below 32 in TeX's text encodings T1 and OT1, if both agree or one of the characters is rare
     **dict(enumerate(_LIGATURES, 11)), **dict(enumerate(_LIGATURES, 27)),
     16: "“", 17: "”", 18: "„", 19: "«", 20: "»", 21: "–", 22: "—", 25: "ı",
 }  # fmt: skip
@@ -297,7 +297,7 @@ _HIGH = dict(
 _T1 = {**_LOW, **{code: chr(code) for code in range(32, 127)}, 39: "’", 96: "‘", **_HIGH}
 _MATH = re.compile(r"math|symbol|dingbat|(?:cm|lm|eu|ms)(?:mi|sy|ex|bsy|mib|am|bm)|extension", re.IGNORECASE)
 _EXTENSION = re.compile(r"cmex|lmex|mathextension", re.IGNORECASE)
-_LARGE = {  # of TeX's font of large symbols; the rest are parts of brackets
+_LARGE = {  # TeX's font of large symbols; its other codes are parts of brackets
     **{code + size: sign for code, sign in enumerate("()[]⌊⌋⌈⌉{}⟨⟩") for size in (0, 32)},
     16: "(", 17: ")", **dict(enumerate("()[]⌊⌋⌈⌉{}⟨⟩", 18)),
     **dict.fromkeys((80, 88), "∑"), **dict.fromkeys((81, 89), "∏"), **dict.fromkeys((82, 90), "∫"),
@@ -308,10 +308,10 @@ _NUMBERED = re.compile(r"[A-Za-z](\d{1,3})")
 
 
 class Fonts(PDFResourceManager):
-    """The fonts of a PDF. Where one does not name its characters, they are those of TeX's encodings (T1, OT1)."""
+    """The fonts of a PDF. A font without character names is read in TeX's encodings (T1, OT1)."""
 
     def get_font(self, objid: object, spec: Any) -> PDFFont:
-        """Return the font of `spec`, its dictionary; cached under `objid`."""
+        """Return the font of the dictionary `spec`; cached under `objid`."""
         cached = objid in self._cached_fonts
         font = super().get_font(objid, spec)
         if not cached and isinstance(font, PDFSimpleFont):
@@ -322,10 +322,10 @@ class Fonts(PDFResourceManager):
 def _complete(font: PDFSimpleFont, spec: Any) -> None:
     codes = _numbered_glyphs(spec) if isinstance(font, PDFType3Font) else None
     if codes is not None:
-        # Bitmaps of dvips and pdfTeX: glyph "a101" is code 101. As a name it is a dingbat, as ToUnicode may say.
+        # bitmaps of dvips and pdfTeX: glyph "a101" is code 101; ToUnicode may wrongly take the name for a dingbat
         table = dict(_T1)
         if not any(chr(code).isalpha() for code in codes if code < 128):
-            table.update({15: "•", 136: "•"})  # of fonts of symbols
+            table.update({15: "•", 136: "•"})  # a font of symbols
         elif codes & set(range(11, 16)) and not codes & {16, 17, *range(27, 32)}:
             table.update(_OT1_ONLY)
         font.unicode_map = None
@@ -334,7 +334,7 @@ def _complete(font: PDFSimpleFont, spec: Any) -> None:
     name = str(getattr(font, "basefont", ""))
     if _EXTENSION.search(name):
         font.cid2unicode = {**dict.fromkeys(range(256), ""), **font.cid2unicode, **_LARGE}
-    elif _MATH.search(name):  # a prime, an epsilon; what is not known is the stroke of a crossed sign
+    elif _MATH.search(name):  # a prime, an epsilon; an unknown code is the stroke of a crossed sign
         own = {48: "′"} if "SY" in name.upper() or "Symbols" in name else {15: "ϵ"}
         font.cid2unicode = {**dict.fromkeys(range(256), ""), **own, **font.cid2unicode}
     else:

@@ -1,7 +1,7 @@
-"""Find the pictures and drawings of a PDF's page, and their captions, in the reading process.
+"""Find the pictures and drawings of a PDF page and their captions, in the reading process.
 
-What is drawn close together is one cluster. A caption, "Figure 3: ...", takes the clusters between it and the text next
-to it, above it or else below; of what is left over, photographs are figures without a caption.
+Marks drawn close together form a cluster. A caption, "Figure 3: ...", takes the clusters between it and the nearest
+text above it, or else below it. Photographs that remain become figures without a caption.
 """
 
 import io
@@ -16,20 +16,20 @@ from kgrag.loaders.figures import DECORATION, POINTS, SMALLEST
 from kgrag.loaders.pdf_layout import Box, Segment, box_of, caption_number, holds, union
 from kgrag.text.figure_labels import caption_label
 
-_CELL = 6.0  # points: marks in cells that touch belong together
-_MOST_MARKS = 20_000  # of a page: a map has more, but not more that tell
-_FEWEST_MARKS = 3  # of a drawing: a frame and a rule are no drawing
-_PAGE = 0.85  # share of a page's area that only a background covers
-_PROSE = 8  # words of a line that is no label of a drawing
+_CELL = 6.0  # points; marks in touching cells belong together
+_MOST_MARKS = 20_000  # read per page; a map has more, but more add nothing
+_FEWEST_MARKS = 3  # per drawing, so that a frame and a rule are not one
+_PAGE = 0.85  # a mark over a larger share of the page's area is a background
+_PROSE = 8  # a line with as many words is not a label of a drawing
 _LABEL = 16.0  # points between a drawing and its labels
 _NEAR = 60.0  # points between a caption and its figure
-_PARTS = 100.0  # points between parts of a figure that stand beside each other
-_LINES = 15  # of a caption
-_NAME = 3  # words of a line that is no more than "Figure 3 (a)"
-_WIDER = 1.3  # widths of a caption: a line of more is of the text beneath it
-_DOTS = 150 / 72  # pixels of a point
-_SIDE = 2000  # pixels, at most
-_HEAVY = 1 << 20  # bytes of a PNG that is a photograph
+_PARTS = 100.0  # points between the parts of a figure that are side by side
+_LINES = 15  # lines of the longest caption
+_NAME = 3  # words of a line that says only "Figure 3 (a)"
+_WIDER = 1.3  # caption widths; a wider line belongs to the text beneath
+_DOTS = 150 / 72  # pixels per point
+_SIDE = 2000  # pixels of the longest side
+_HEAVY = 1 << 20  # a PNG of more bytes is a photograph, stored as JPEG
 _SPACE = re.compile(r"\s+")
 
 
@@ -47,7 +47,7 @@ class _Cluster:
 
 @dataclass(slots=True)
 class Region:
-    """A figure on a page: its box, its caption, and the number of its picture in the file, 0 for a drawing."""
+    """A figure on a page: its box, its caption, and the object number of its picture in the file (0: a drawing)."""
 
     box: Box
     caption: str = ""
@@ -55,7 +55,7 @@ class Region:
 
 
 def regions(page: Any, parts: Sequence[Segment], tables: Sequence[Box], visible: Box, left_out: Any) -> list[Region]:
-    """Return the figures of a pdfplumber page, from top to bottom; `visible`: its visible part."""
+    """Return the figures of a pdfplumber page from top to bottom; `visible` is the visible part of the page."""
     clusters = [
         c for c in _clusters(list(_marks(page, tables, visible, bool(parts), left_out)), visible) if c.is_figure
     ]
@@ -83,7 +83,7 @@ def regions(page: Any, parts: Sequence[Segment], tables: Sequence[Box], visible:
 
 
 class Drawer:
-    """Draws parts of a PDF's pages; close it."""
+    """Renders parts of a PDF's pages; close it."""
 
     def __init__(self, path: Any) -> None:
         self._pdf = pypdfium2.PdfDocument(path)
@@ -93,7 +93,7 @@ class Drawer:
         self._pdf.close()
 
     def draw(self, number: int, box: Box, visible: Box, turn: int) -> bytes:
-        """Return a part of the page with that number, turned clockwise by degrees: as PNG, of photographs as JPEG."""
+        """Render a box of a page, turned clockwise by `turn` degrees, as a PNG, or as a JPEG if that is too large."""
         page = self._pdf[number - 1]
         x0, top, x1, bottom = box
         scale = min(_DOTS, _SIDE / max(x1 - x0, bottom - top))
@@ -111,7 +111,7 @@ class Drawer:
 def _marks(
     page: Any, tables: Sequence[Box], visible: Box, with_text: bool, left_out: Any
 ) -> Iterator[tuple[Box, dict[str, Any] | None]]:
-    """Yield the drawings of a page: boxes, with the picture of each box that is one."""
+    """Yield the boxes of the marks on a page, each with its picture or None for a drawing."""
     area = (visible[2] - visible[0]) * (visible[3] - visible[1])
     marks = [
         *((i, i) for i in page.images),
@@ -131,7 +131,7 @@ def _marks(
 
 
 def _clusters(marks: list[tuple[Box, dict[str, Any] | None]], visible: Box) -> list[_Cluster]:
-    """Return the drawings in cells of the page that touch."""
+    """Group marks that lie in touching cells of the page."""
     across = int((visible[2] - visible[0]) / _CELL) + 2
     owner: dict[int, int] = {}  # cell -> mark
     parent = list(range(len(marks)))
@@ -158,7 +158,7 @@ def _clusters(marks: list[tuple[Box, dict[str, Any] | None]], visible: Box) -> l
 
 
 def _caption(first: Segment, parts: Sequence[Segment]) -> tuple[Box, str]:
-    """Return the box and the text of a caption that begins with a segment."""
+    """Return the box and the text of the caption that begins with a segment."""
     box, lines, last = first.box, [first.text], first
     for part in sorted(parts, key=lambda p: (round(p.top), p.x0)):
         if part is first or part.table is not None or part.middle < first.top or len(lines) > _LINES:
@@ -182,9 +182,9 @@ def _caption(first: Segment, parts: Sequence[Segment]) -> tuple[Box, str]:
 def _beyond(
     caption: Box, clusters: Sequence[_Cluster], walls: Sequence[Box], captions: Sequence[Box], *, up: bool
 ) -> list[_Cluster]:
-    """Return the clusters between a caption and the next text above it, or below it, if the first is near."""
+    """Return the clusters between a caption and the next text above (`up`) or below it, if the first is near."""
     sign = -1 if up else 1
-    edge = caption[1] if up else caption[3]  # from there on, distances count away from the caption
+    edge = caption[1] if up else caption[3]  # distances are measured from here, away from the caption
     near = [
         (sign * ((c.box[3] if up else c.box[1]) - edge), c)
         for c in clusters
@@ -230,7 +230,7 @@ def _with_labels(box: Box, page: Any, parts: Sequence[Segment], walls: Sequence[
 
 
 def _picture(clusters: Iterable[_Cluster]) -> int:
-    """Return the number of the only picture of clusters in the file, 0 without one."""
+    """Return the object number of the clusters' only picture, or 0 unless there is exactly one."""
     images = [image for cluster in clusters for image in cluster.images]
     return int(getattr(images[0].get("stream"), "objid", 0) or 0) if len(images) == 1 else 0
 
@@ -244,18 +244,18 @@ def _meet(one: Box, other: Box) -> bool:
 
 
 def _overlap(one: Box, other: Box) -> float:
-    """Return how far two boxes overlap from left to right, less than 0 if they do not."""
+    """Return the horizontal overlap of two boxes, negative if they do not overlap."""
     return min(one[2], other[2]) - max(one[0], other[0])
 
 
 def _beside(one: Box, other: Box) -> bool:
-    """Return whether boxes stand beside each other: they share most of the lower one's height."""
+    """Return whether two boxes are side by side: they share more than half of the smaller height."""
     shared = min(one[3], other[3]) - max(one[1], other[1])
     return shared > 0.5 * min(one[3] - one[1], other[3] - other[1])
 
 
 def _captions(caption: Box, box: Box) -> bool:
-    """Return whether a caption stands right above or below a box."""
+    """Return whether a caption is close above or below a box."""
     return _overlap(caption, box) > 0 and -_CELL < max(box[1] - caption[3], caption[1] - box[3]) < _NEAR
 
 

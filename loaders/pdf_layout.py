@@ -1,4 +1,4 @@
-"""A page of a PDF: its words -> lines in reading order, columns one after the other, and grids of cells."""
+"""Lay out the words of a PDF page: lines in reading order, columns one after the other, and grids of cells."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,10 +16,10 @@ _CAPTION = re.compile(
 
 
 def caption_number(text: str) -> str | None:
-    """Return the printed number of a table's caption, "3" of "Table 3: Ships"; None for other text."""
+    """Return the printed number of a table caption ("3" for "Table 3: Ships"), or None for other text."""
     match = _CAPTION.match(text)
     if match is None or (text[0].islower() and text[match.end() :].lstrip().startswith(".")):
-        return None  # "as in" stands on the line above "table 3. The scores ..."
+        return None  # the middle of a sentence: "table 3. The scores ..." after a line that ends in "as in"
     return match[1]
 
 
@@ -27,25 +27,25 @@ Box = tuple[float, float, float, float]
 
 
 def box_of(char: Mapping[str, Any]) -> Box:
-    """Return the box of a character or another part of a pdfplumber page."""
+    """Return the box of a character or another object of a pdfplumber page."""
     return char["x0"], char["top"], char["x1"], char["bottom"]
 
 
 def union(boxes: Iterable[Box]) -> Box:
-    """Return the box around boxes."""
+    """Return the smallest box around all boxes."""
     x0, top, x1, bottom = zip(*boxes, strict=True)
     return min(x0), min(top), max(x1), max(bottom)
 
 
 def holds(outer: Box, box: Box, slack: float = 0.0) -> bool:
-    """Return whether the middle of a box lies in another, or no further than `slack` points from it."""
+    """Return whether the middle of a box lies inside another, or at most `slack` points outside it."""
     x, y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
     return outer[0] - slack <= x <= outer[2] + slack and outer[1] - slack <= y <= outer[3] + slack
 
 
 @dataclass(slots=True)
 class Line:
-    """A line of text; points from the page's upper left corner. `pitch`: the width of each letter of code, else 0."""
+    """A line of text, in points from the page's upper left corner; `pitch` is the letter width of code, else 0."""
 
     text: str
     x0: float
@@ -59,7 +59,7 @@ class Line:
 
 @dataclass(slots=True)
 class Grid:
-    """A table, or the part of one that stands on a page; box: x0, top, x1, bottom; title: a first row of one cell."""
+    """A table, or its part on one page; `box` is x0, top, x1, bottom, and `title` a first row of a single cell."""
 
     cells: list[list[str]]
     box: Box
@@ -76,7 +76,7 @@ class PageLines:
     images: int = 0
     garbled: bool = False
     problem: str = ""
-    confidence: float | None = None  # of one that was recognised
+    confidence: float | None = None  # set on recognised pages only
 
     @classmethod
     def of(cls, number: int, answer: dict[str, Any]) -> "PageLines":
@@ -98,19 +98,19 @@ class PageLines:
 
     @property
     def is_scanned(self) -> bool:
-        """Whether it shows a picture and no text."""
+        """Whether the page shows a picture and no text."""
         return self.images > 0 and not self.has_content and not self.garbled
 
 
-_ROW = 0.4  # of the type size: how far the middles of words on one line may lie apart
-_GAP = 0.8  # of the type size: from this gap on, words may belong to different columns
+_ROW = 0.4  # type sizes: the middles of words on one line lie no further apart
+_GAP = 0.8  # type sizes: words with a wider gap may belong to different columns
 _MIN_ROWS = 3  # lines that two columns must have side by side
-_MIN_WORDS = 2.5  # mean words of a line in a column of prose; the cells of a table have fewer
-_MIN_FILL = 0.45  # mean share of a column's width that its lines take up
+_MIN_WORDS = 2.5  # mean words per line in a column of prose; table cells have fewer
+_MIN_FILL = 0.45  # mean share of a column's width that its lines fill
 _MAX_COLUMNS = 6
-_HEADING = 1.12  # of the type size beneath it
+_HEADING = 1.12  # least type size of a heading, relative to the text beneath it
 _NARROW, _WIDE = re.compile(r"[fijlI.,'!|:;]"), re.compile(r"[a-eghkm-qu-zA-HJ-Z]")
-_BOLD = re.compile(r"bold|black|heavy|demi|bx\d", re.IGNORECASE)  # in names of fonts; the last one TeX's
+_BOLD = re.compile(r"bold|black|heavy|demi|bx\d", re.IGNORECASE)  # matched in font names; bx is from TeX
 
 
 @dataclass(slots=True)
@@ -125,17 +125,17 @@ class Segment:
     size: float
     bold: bool = False
     words: int = 1
-    table: int | None = None  # number of the table on this page that it stands for
-    pitch: float = 0.0  # the width of its characters in points if they are all equally wide, else 0
+    table: int | None = None  # set on a placeholder: the index of its table on this page
+    pitch: float = 0.0  # the width of its characters in points if all are equally wide, else 0
 
     @property
     def box(self) -> Box:
-        """Its place on the page."""
+        """The box on the page."""
         return self.x0, self.top, self.x1, self.bottom
 
     @property
     def middle(self) -> float:
-        """Half way between its top and its bottom."""
+        """The vertical middle."""
         return (self.top + self.bottom) / 2
 
 
@@ -143,12 +143,12 @@ Row = list[Segment]
 
 
 def segments(words: Iterable[Mapping[str, Any]]) -> list[Segment]:
-    """Return the words of pdfplumber (with their `chars`), joined where no more than a word space is between."""
+    """Join words from pdfplumber (with their `chars`) into segments, wherever the gap is at most a word space."""
     result: list[Segment] = []
     for row in rows([_segment(word) for word in words]):
         joined: Segment | None = None
         for word in row:
-            if joined is None or word.x0 - joined.x1 > _GAP * min(word.size, joined.size):  # a heading beside a column
+            if joined is None or word.x0 - joined.x1 > _GAP * min(word.size, joined.size):  # min: heading next to text
                 joined = word
                 result.append(joined)
             else:
@@ -157,7 +157,7 @@ def segments(words: Iterable[Mapping[str, Any]]) -> list[Segment]:
 
 
 def rows(parts: Iterable[Segment]) -> list[Row]:
-    """Return segments by line, from top to bottom; those of one line from left to right."""
+    """Group segments into lines from top to bottom, each line from left to right."""
     result: list[Row] = []
     for part in sorted(parts, key=lambda s: s.middle):
         for row in reversed(result[-4:]):
@@ -173,7 +173,7 @@ def rows(parts: Iterable[Segment]) -> list[Row]:
 
 
 def flows(parts: Sequence[Segment], depth: int = 0) -> list[list[Segment]]:
-    """Return groups of segments in reading order: columns, or spans between two parts of the columns."""
+    """Return groups of segments in reading order: columns, or full-width text between them."""
     gutter = _gutter(parts) if depth < _MAX_COLUMNS else None
     if gutter is None:
         return [list(parts)] if parts else []
@@ -193,7 +193,7 @@ def flows(parts: Sequence[Segment], depth: int = 0) -> list[list[Segment]]:
 
 
 def line(row: Sequence[Segment]) -> Segment:
-    """Return the segments of a row as one."""
+    """Join the segments of a row into one."""
     whole = replace(row[0])
     for part in row[1:]:
         _join(whole, part)
@@ -201,12 +201,12 @@ def line(row: Sequence[Segment]) -> Segment:
 
 
 def is_code(part: Segment) -> bool:
-    """Return whether a line is set in type of one width for all letters; what holds too few to tell is not."""
+    """Return whether a line is set in a monospaced font, proven by a narrow and a wide letter."""
     return part.pitch > 0 and _NARROW.search(part.text) is not None and _WIDE.search(part.text) is not None
 
 
 def _ends_paragraph(part: Segment, spanning: Sequence[Segment], right: Sequence[Segment]) -> bool:
-    """Return whether it is the short last line of a paragraph that spans the columns."""
+    """Return whether a segment is the short last line of a paragraph that spans the columns."""
     return any(
         abs(above.x0 - part.x0) < 2
         and abs(above.size - part.size) < 0.5
@@ -216,9 +216,9 @@ def _ends_paragraph(part: Segment, spanning: Sequence[Segment], right: Sequence[
 
 
 def _heads_columns(part: Segment, left: Sequence[Segment], right: Sequence[Segment]) -> bool:
-    """Return whether it is a heading over both columns, too short to reach the second.
+    """Return whether a segment is a heading over both columns, too short to reach the second.
 
-    These begin beneath it side by side.
+    Both columns then begin beneath it at the same height.
     """
     below = [[s for s in side if s.top >= part.bottom] for side in (left, right)]
     if part.table is not None or not all(below) or any(s.top < part.bottom and part.top < s.bottom for s in right):
@@ -230,7 +230,7 @@ def _heads_columns(part: Segment, left: Sequence[Segment], right: Sequence[Segme
 def _bands(
     spanning: list[Segment], sides: tuple[list[Segment], list[Segment]]
 ) -> list[tuple[tuple[list[Segment], list[Segment]], list[Segment]]]:
-    """Return the segments left and right of the gutter above each group of spanning segments, and that group."""
+    """Return bands: the segments on either side of the gutter, and the spanning segments that follow them."""
     bands: list[tuple[tuple[list[Segment], list[Segment]], list[Segment]]] = []
     rest = [sorted(side, key=lambda s: s.middle) for side in sides]
     for part in [*spanning, None]:
@@ -253,7 +253,7 @@ def _gutter(parts: Sequence[Segment]) -> float | None:
     edges = sorted(round(s.x0, 1) for s in parts)
     for i, edge in enumerate(edges):
         if (i and edges[i - 1] >= edge - 2) or sum(edge <= x < edge + 2 for x in edges[i:]) < _MIN_ROWS:
-            continue  # a column has several lines that begin at its left edge
+            continue  # several lines must begin at the left edge of a column
         x = edge - 0.5
         left = [s for s in parts if s.x1 <= x]
         right = [s for s in parts if s.x0 >= x]
@@ -282,16 +282,16 @@ def _segment(word: Mapping[str, Any]) -> Segment:
     chars = word["chars"]
     size = median(c["size"] for c in chars[:3])
     bold = _BOLD.search(str(chars[0].get("fontname", ""))) is not None
-    # the box of a glyph is as high as the font has it, which differs between fonts of one size: the middle is kept
+    # glyph boxes differ in height between fonts of one size, so lines are compared by their middles
     widths = [c["width"] for c in chars]
     pitch = max(widths) if max(widths) - min(widths) < 0.02 * max(widths) else 0.0
-    # of one glyph for two letters, as Arabic has them: turned, since the line is turned letter by letter
+    # an Arabic glyph may stand for two letters; reverse them, since the line is later reversed letter by letter
     text = "".join([c["text"][::-1] for c in chars]) if RIGHT_TO_LEFT.search(word["text"]) else word["text"]
     return Segment(text, word["x0"], word["x1"], word["top"], word["bottom"], size, bold, pitch=pitch)
 
 
 def _join(one: Segment, other: Segment) -> None:
-    """Add to a segment the next one to its right."""
+    """Append the segment to the right of another to it."""
     larger = len(other.text) > len(one.text)
     one.size = other.size if larger else one.size
     one.bold = one.bold and other.bold

@@ -1,4 +1,4 @@
-"""PDF files page by page, as the reading process sees them: lines in order, tables, what the file says of itself."""
+"""PDF files page by page, as the reading process sees them: ordered lines, tables and the properties of the file."""
 
 import re
 from collections import Counter
@@ -27,15 +27,15 @@ from kgrag.loaders.pdf_layout import Box, Grid, Segment, flows, is_code, line, r
 from kgrag.loaders.pdf_pictures import draw
 from kgrag.loaders.pdf_tables import Signs, aligned_tables, framed_tables, ruled_tables
 
-_SPACED = 0.08  # sizes that letters of one word stand apart
-_EVEN = 0.1  # sizes by which these gaps differ
-_WORD = 0.25  # sizes: a word space; without anything wider, letters so far apart are words of one letter
-_FEWEST = 3  # gaps that tell
-_LETTERS = 5  # of a word by itself
+_SPACED = 0.08  # type sizes: the least gap between letters of a spaced word
+_EVEN = 0.1  # type sizes by which the gaps of a spaced word may differ
+_WORD = 0.25  # type sizes: a word space; without wider gaps, letters so far apart are words of one letter
+_FEWEST = 3  # gaps needed to judge a run
+_LETTERS = 5  # least length of a spaced word that stands alone
 
 
 def close_gaps(chars: Sequence[Char]) -> list[Char]:
-    """Return the characters of a page in the order of the file, those of spaced words wide enough to touch the next."""
+    """Return the characters of a page in file order; letters of spaced words are widened until they touch."""
     result: list[Char] = []
     for run in _runs(chars):
         result.extend(_closed(run))
@@ -43,7 +43,7 @@ def close_gaps(chars: Sequence[Char]) -> list[Char]:
 
 
 def _runs(chars: Sequence[Char]) -> Iterator[list[Char]]:
-    """Yield stretches of one type and line, from left to right."""
+    """Yield runs of characters in one type on one line, from left to right."""
     run: list[Char] = []
     for char in chars:
         if run and not _goes_on(run[-1], char):
@@ -72,7 +72,7 @@ def _closed(run: list[Char]) -> list[Char]:
         return run
     base = median(gaps[: max(_FEWEST, len(gaps) // 2)])
     even = [gap for gap in gaps if gap <= base + _EVEN * size]
-    is_separated = len(pairs) < len(run) - 1 or len(even) < len(gaps)  # by spaces, or wider gaps
+    is_separated = len(pairs) < len(run) - 1 or len(even) < len(gaps)  # there are spaces or wider gaps
     if len(even) < max(_FEWEST, len(gaps) / 2):
         return run
     if base > _WORD * size and not is_separated and not _is_word([char["text"] for char in run]):
@@ -82,29 +82,29 @@ def _closed(run: list[Char]) -> list[Char]:
 
 
 def _is_word(letters: list[str]) -> bool:
-    """Return whether single letters are a word: many, and not in the order of the alphabet, as names of things are."""
+    """Return whether single letters form a word: there are many, not in alphabetical order as labels are."""
     return len(letters) >= _LETTERS and all(map(str.isalpha, letters)) and letters != sorted(letters)
 
 
 _CID = re.compile(r"\(cid:\d+\)")
-_MAX_CHARS = 200_000  # of one page: a wall map has a tenth of that
+_MAX_CHARS = 200_000  # per page; a wall map has a tenth of that
 _MAX_PAGES = 50_000
-_TURNS = {(0, 1): 90, (-1, 0): 180, (0, -1): 270}  # by where a line of text goes
-_USUAL = 10.0  # points of type on a page without any
-_MIN_NUMBERS = 5  # lines that are numbered on a page
-_UNREAD = 0.2  # of a page: a picture without a caption that may hold text of its own
-_COVERED = 0.5  # share of a page that the picture of a scan takes up
-_WORDLESS = 0.5  # share of words below which the text behind a scan is nonsense
-_FEWEST_WORDS = 20  # of a page, that tell
+_TURNS = {(0, 1): 90, (-1, 0): 180, (0, -1): 270}  # keyed by the direction of a line of text
+_USUAL = 10.0  # type size in points on a page without text
+_MIN_NUMBERS = 5  # numbered lines a page must have
+_UNREAD = 0.2  # share of a page from which a picture without a caption may hold text of its own
+_COVERED = 0.5  # share of a page that the picture of a scan covers
+_WORDLESS = 0.5  # the text behind a scan is nonsense if fewer of its words look like words
+_FEWEST_WORDS = 20  # words a page needs for that test
 _WORDLIKE = re.compile(r"[\W_]*(?:[^\W\d_]{2,}(?:[-'’.][^\W\d_]+)*|\d+(?:[.,:/-]\d+)*|[aAiI])[\W_]*")
-_OTHERS = re.compile(r"[^\W\d_a-zA-Z\u00c0-\u024f]")  # letters of scripts whose words are other than Latin ones
-_FEW_WORDS, _MANY_WORDS = 4, 12  # of a cell of a table without lines: before and after columns of prose are parted
+_OTHERS = re.compile(r"[^\W\d_a-zA-Z\u00c0-\u024f]")  # letters of scripts with other word forms than Latin
+_FEW_WORDS, _MANY_WORDS = 4, 12  # words per cell of a table without lines, before and after the split into columns
 
 
 class Pdf:
     """An open PDF; close it. Raises BadInput if it cannot be opened.
 
-    `dpi`: dots an inch at which pages without text are recognised; 0: they are not.
+    `dpi`: resolution at which pages without text are recognised; 0 turns recognition off.
     """
 
     def __init__(self, path: Path, dpi: int = 0) -> None:
@@ -112,7 +112,7 @@ class Pdf:
         self._file = path.open("rb")
         self._drawer: Drawer | None = None
         self._pages: list[PDFPage] = []
-        self._end = ""  # why there are no more
+        self._end = ""  # why no more pages were found
         try:
             self._pdf = pdfplumber.open(self._file)
             self._pdf.rsrcmgr = Fonts()
@@ -144,9 +144,9 @@ class Pdf:
             self._drawer.close()
 
     def header(self) -> dict[str, Any]:
-        """Return the properties of the file: `pages` (how many), their `labels`, and `info` (Title, Author, ...).
+        """Return the properties of the file: the number of `pages`, their `labels`, and `info` (Title, Author, ...).
 
-        `end`: why no more pages were found, or ""; `contents`: the bookmarks, [level from 1, title, page].
+        `end` says why no more pages were found, or is "". `contents` lists bookmarks as [level from 1, title, page].
         """
         number = len(self._pages)
         try:
@@ -177,16 +177,16 @@ class Pdf:
         return entries
 
     def page(self, number: int) -> dict[str, Any]:
-        """Return the lines of the page with that number, from 1, and its tables, in reading order.
+        """Return the lines and tables of a page in reading order; the first page is 1.
 
-        `blocks`: for each flow a list of lines [text, x0, x1, top, bottom, size, bold, pitch] and of tables {"cells",
-        "box", "title"}. `left_out`: how much stands beside the text, by kind. `figures`: see figures.py. A page without
-        text is recognised: it has a `confidence`, and its `words`, [text, x0, y0, x1, y1], as shares of the page.
+        `blocks` lists, for each flow, lines [text, x0, x1, top, bottom, size, bold, pitch] and tables {"cells", "box",
+        "title"}. `left_out` counts the parts left out of the text, by kind. `figures`: see figures.py. A recognised
+        page also has a `confidence`, and `words` as [text, x0, y0, x1, y1] in shares of the page.
         """
         page = Page(self._pdf, self._pages[number - 1], number)
         try:
             turn = _turn(page.chars)
-            if turn:  # set sideways, as wide tables are
+            if turn:  # the text runs sideways, as wide tables do
                 pdf_page = self._pages[number - 1]
                 pdf_page.rotate = pdf_page.attrs["Rotate"] = (page.rotation + turn) % 360
                 page.close()
@@ -203,7 +203,7 @@ class Pdf:
             page.close()
 
     def _pictures(self, number: int, regions: list[Region], visible: Box, turn: int) -> Iterator[dict[str, Any]]:
-        with suppress(PdfiumError):  # one program may draw what the other cannot
+        with suppress(PdfiumError):  # pdfium cannot draw every page that pdfminer can read
             for region in regions:
                 drawer = self._drawer = self._drawer or Drawer(self._path)
                 data = drawer.draw(number, region.box, visible, turn)
@@ -211,7 +211,7 @@ class Pdf:
 
 
 def _is_nonsense(page: Any) -> bool:
-    """Return whether most words behind the picture of a page are nonsense, as bad recognition leaves them."""
+    """Return whether a scan has a text layer of mostly nonsense words, the result of bad recognition."""
     least = _COVERED * page.width * page.height
     if not any((image["x1"] - image["x0"]) * (image["bottom"] - image["top"]) > least for image in page.images):
         return False
@@ -221,7 +221,7 @@ def _is_nonsense(page: Any) -> bool:
 
 
 def _turn(chars: list[dict[str, Any]]) -> int:
-    """Return the clockwise turn of a page, in degrees, that sets most of its text upright."""
+    """Return the clockwise rotation of a page, in degrees, that sets most of its text upright."""
     ways = Counter(
         _TURNS.get((_sign(c["matrix"][0]), _sign(c["matrix"][1])), 0) for c in chars if not c["text"].isspace()
     )
@@ -234,7 +234,7 @@ def _sign(number: float) -> int:
 
 
 def _visible(page: Any) -> tuple[float, float, float, float]:
-    """Return the visible part of a page: the margin that a printer cuts off is no text of it."""
+    """Return the visible part of a page, without the margin that a printer cuts off."""
     crop = place(page, {"Rect": page.page_obj.cropbox}) or page.bbox
     x0, top, x1, bottom = page.bbox
     visible = max(x0, crop[0]), max(top, crop[1]), min(x1, crop[2]), min(bottom, crop[3])
@@ -268,17 +268,17 @@ def laid_out(
     """Return the lines of characters in reading order, tables and figures.
 
     Args:
-        page: has ruled lines, as pdfplumber's has.
-        chars: all that are to be read.
-        height: of the page, in points.
-        visible: where figures are looked for; None: a page that is a picture has none of its own.
-        left_out: counts what stands beside the text.
+        page: a page with ruled lines, with the interface of a pdfplumber page.
+        chars: the characters to read.
+        height: the height of the page in points.
+        visible: the box to search for figures; None for a page that is itself a picture.
+        left_out: counts the parts left out of the text, by kind.
     """
     grids, rest = ruled_tables(page, chars)
     ruled = [grid.box for grid in grids]
     upright = [c for c in rest if c["upright"]]
     if len(upright) >= 0.5 * len(rest):
-        rest = upright  # what runs along the margin belongs to no line
+        rest = upright  # text that runs along the margin belongs to no line
     parts = segments(_without_line_numbers(extract_words(rest, x_tolerance_ratio=0.15, return_chars=True)))
     signs = Signs.of(page, parts)
     for grid in grids:
@@ -304,12 +304,12 @@ def laid_out(
 
 
 def recognised(picture: Any, points: float, answer: dict[str, Any]) -> dict[str, Any]:
-    """Return what `Pdf.page` does, of the picture of a page.
+    """Recognise the picture of a page and return it in the form of `Pdf.page`.
 
     Args:
         picture: [height, width] in shades of grey.
-        points: the width of a pixel.
-        answer: the answer if no text is recognised.
+        points: the width of a pixel in points.
+        answer: the result to return if no text is recognised.
     """
     from kgrag.loaders.recognition import recogniser
 
@@ -328,7 +328,7 @@ def recognised(picture: Any, points: float, answer: dict[str, Any]) -> dict[str,
 
 
 def _in_order(scan: Any, flows: Sequence[Sequence[Any]]) -> list[list[Any]]:
-    """Return the words as one reads them, by lines, tables and cells: marks need what goes on to be near."""
+    """Return the words in reading order, by line, table and cell, so that a highlighted passage is contiguous."""
     items = [item for flow in flows for item in flow]
     boxes = [item["box"] if isinstance(item, dict) else (item[1], item[3], item[2], item[4]) for item in items]
     cells = sorted((cell for table in scan.find_tables() for cell in table.cells), key=lambda box: (box[1], box[0]))
@@ -340,7 +340,7 @@ def _in_order(scan: Any, flows: Sequence[Sequence[Any]]) -> list[list[Any]]:
 
 
 def _first(boxes: Sequence[Any], x: float, y: float) -> int:
-    """Return the number of the first box with a point in it, else how many there are."""
+    """Return the index of the first box that contains a point, or the number of boxes if none does."""
     inside = (n for n, (x0, top, x1, bottom) in enumerate(boxes) if x0 <= x <= x1 and top <= y <= bottom)
     return next(inside, len(boxes))
 
@@ -348,7 +348,7 @@ def _first(boxes: Sequence[Any], x: float, y: float) -> int:
 def _take(
     parts: list[Segment], grids: list[Grid], tables: list[tuple[list[Segment], Grid]], signs: Signs
 ) -> tuple[list[Segment], Signs]:
-    """Return the segments, with one in the stead of those of each table, which is appended to `grids`."""
+    """Return the segments with each table's replaced by one placeholder; append the tables to `grids`."""
     for within, grid in tables:
         ids = set(map(id, within))
         parts = [*(part for part in parts if id(part) not in ids), _stand_in(len(grids), grid)]
@@ -358,8 +358,8 @@ def _take(
 
 
 def _without_line_numbers(words: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the words of a page without line numbers: a column of them, in order, beside all other text."""
-    for sign, edge in ((1, "x0"), (-1, "x1")):  # to the left, or to the right
+    """Return the words of a page without line numbers, which form an ordered column beside all other text."""
+    for sign, edge in ((1, "x0"), (-1, "x1")):  # a column on the left, or on the right
         numbers = [w for w in words if w["text"].isdecimal()]
         others = [sign * w["x0" if sign > 0 else "x1"] for w in words if not w["text"].isdecimal()]
         column = sorted((w for w in numbers if others and sign * w[edge] < min(others) - 4), key=lambda w: w["top"])
@@ -371,9 +371,9 @@ def _without_line_numbers(words: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _with_code(lines: list[list[Segment]]) -> list[Segment]:
-    """Return the lines, `pitch` left only to those of code.
+    """Return the lines with `pitch` set to 0 unless they are code.
 
-    Also to one without letters between others of that pitch.
+    A line next to code with the same pitch also counts as code.
     """
     result = [line(row) for row in lines]
     code = [is_code(part) for part in result]

@@ -1,4 +1,4 @@
-"""Pages of a PDF as pictures, with the words that stand on them: for the reading process, as `pdf_pages` is."""
+"""Render pages of a PDF as pictures, with the positions of their words, in the reading process."""
 
 import base64
 import io
@@ -13,11 +13,11 @@ from pypdfium2 import raw
 from kgrag.loaders.base import BadInput
 
 WIDTH, HEIGHT = 1240, 3200
-"""Pixels that a picture has at most; a portrait page of A4 is as wide as that at 150 dots an inch."""
+"""Largest picture in pixels; the width is that of a portrait A4 page at 150 dots an inch."""
 
-_MOST = 30e6  # pixels of a page that is recognised
-_GRID = 10_000  # positions across a page that a word's corners are rounded to
-_MAX_CHARS = 100_000  # of one page
+_MOST = 30e6  # pixels of a page for recognition
+_GRID = 10_000  # steps across a page to which the corners of words are rounded
+_MAX_CHARS = 100_000  # per page
 
 
 class Pictures:
@@ -34,13 +34,13 @@ class Pictures:
         self._pdf.close()
 
     def header(self) -> dict[str, Any]:
-        """Return how many `pages` there are."""
+        """Return the number of `pages`."""
         return {"pages": len(self._pdf)}
 
     def page(self, number: int) -> dict[str, Any]:
-        """Return the page with that number, from 1: `png` (base64), and its `words` in the order of the file.
+        """Return a page as `png` (base64) with its `words` in file order; the first page is 1.
 
-        A word is [text, x0, y0, x1, y1], shares of the page from its top left corner.
+        A word is [text, x0, y0, x1, y1], in shares of the page from its top left corner.
         """
         if not 1 <= number <= len(self._pdf):
             raise BadInput(f"has no page {number}")
@@ -51,14 +51,14 @@ class Pictures:
 
 
 def png_of(picture: Any) -> str:
-    """Return a picture of Pillow as PNG in base64."""
+    """Return a Pillow image as PNG in base64."""
     png = io.BytesIO()
     picture.save(png, "PNG")
     return base64.b64encode(png.getvalue()).decode()
 
 
 def draw(path: Path, number: int, dpi: int) -> tuple[Any, float]:
-    """Return a page in shades of grey, [height, width], and the width of a pixel in points. Raises BadInput."""
+    """Render a page in shades of grey, [height, width]; return also the points per pixel. Raises BadInput."""
     try:
         with pypdfium2.PdfDocument(path) as pdf:
             page = pdf[number - 1]
@@ -85,7 +85,7 @@ def _words(page: Any) -> Iterator[list[Any]]:
 
 
 def _placed(page: Any, word: str, boxes: list[tuple[float, float, float, float]]) -> list[Any]:
-    """Return a word with its place, turned as the page is."""
+    """Return a word with its box on the page as it is turned."""
     left, bottom, right, top = zip(*boxes, strict=True)
     one = _on_picture(page, min(left), max(top))
     other = _on_picture(page, max(right), min(bottom))

@@ -1,4 +1,4 @@
-"""The lines of a PDF's pages -> paragraphs, headings and tables: what the layout did is undone; running heads go."""
+"""Turn the lines of a PDF's pages into paragraphs, headings and tables, without line breaks and running heads."""
 
 import re
 from collections import Counter, defaultdict
@@ -26,21 +26,21 @@ from kgrag.loaders.pdf_blocks import (
 )
 from kgrag.loaders.pdf_layout import Line, PageLines
 
-_NEAR = 10  # pages before and after on which a running head is looked for
-_MARGIN = 0.1  # share of a page's height, at its top and bottom, in which running heads and feet stand
-_OUTER = 2  # rows at the top and bottom that may be heads and feet where the margins are wider
-_DRIFT = 8.0  # points by which they may wander
+_NEAR = 10  # pages before and after that are searched for the same running head
+_MARGIN = 0.1  # share of a page's height at its top and bottom where running heads and feet are
+_OUTER = 2  # rows at the top and bottom that may be heads and feet if the margins are wider
+_DRIFT = 8.0  # points by which their positions may vary
 _PAGE_NUMBER = re.compile(r"\d{1,5}")
 _AT_END = re.compile(r"(?P<left>\d{1,5})(?:\s.*)?|.*\s(?P<right>\d{1,5})")
-_ANY = "\2"  # stands for whatever a line says beside the page's number
+_ANY = "\2"  # replaces the text of a line beside the page number
 _ROMAN = re.compile(r"[ivxlc]+|[IVXLC]+")
 
 
 def drop_running(pages: Sequence[PageLines]) -> dict[str, int]:
-    """Take out lines at the edges that come again on other pages, with the page's number or without.
+    """Remove lines at the edges that repeat on other pages, with or without the page number.
 
-    A line that begins or ends with the page's number goes whatever else it says, which may change with the chapter.
-    Returns how many heads and feet those are.
+    A line that begins or ends with the page number is removed whatever its text, which may change with the chapter.
+    Returns the number of removed heads and feet.
     """
     places_of: defaultdict[tuple[bool, str, int], list[tuple[int, float]]] = defaultdict(list)
     marginal = [list(_marginal(page, few=len(pages) < 3)) for page in pages]
@@ -48,7 +48,7 @@ def drop_running(pages: Sequence[PageLines]) -> dict[str, int]:
         for line, at_top, y in lines:
             for text, offset in set(_signs(line, page)):
                 places_of[at_top, text, offset].append((page.number, y))
-    needed = min(3, len(pages))  # pages that have it
+    needed = min(3, len(pages))  # pages that must have the line
     left_out = {"running head": 0, "running foot": 0}
     for page, lines in zip(pages, marginal, strict=True):
         dropped = set()
@@ -63,18 +63,18 @@ def drop_running(pages: Sequence[PageLines]) -> dict[str, int]:
                     dropped.add(id(line))
         rest = [places for flow in page.flows if (places := [i for i in flow if id(i) not in dropped])]
         if rest or len({at_top for _, at_top, _ in lines}) == 2 or all(line.text.isdecimal() for line, _, _ in lines):
-            page.flows = rest  # else a page of one line says just that
+            page.flows = rest  # otherwise the lines are all that the page has, so keep them
             for line, at_top, _ in lines:
                 if id(line) in dropped and not line.text.isdecimal():
                     left_out["running head" if at_top else "running foot"] += 1
-                    dropped.discard(id(line))  # it may stand at both edges of a page of few lines
+                    dropped.discard(id(line))  # a line may be at both edges of a short page
     return left_out
 
 
 def _marginal(page: PageLines, *, few: bool) -> Iterator[tuple[Line, bool, float]]:
-    """Yield the lines at the edges, whether at the top, and how far from the edge of the page.
+    """Yield the lines at the edges, whether each is at the top, and its distance from the edge of the page.
 
-    Of `few` pages the outer rows may be alike by chance: there only numbers count.
+    With only a `few` pages, outer rows may be equal by chance, so only lines with numbers count.
     """
     lines = [item for flow in page.flows for item in flow if isinstance(item, Line)]
     tops, bottoms = sorted({round(i.top) for i in lines}), sorted({round(i.bottom) for i in lines}, reverse=True)
@@ -87,7 +87,7 @@ def _marginal(page: PageLines, *, few: bool) -> Iterator[tuple[Line, bool, float
 
 
 def _signs(line: Line, page: PageLines) -> Iterator[tuple[str, int]]:
-    """Yield the text itself; and for each possible page number in it, the text around it and its offset."""
+    """Yield the text of a line, then for each possible page number in it the text around it and its offset."""
     text, number = line.text, page.number
     yield text, 0
     at_end = _AT_END.fullmatch(text)
@@ -107,12 +107,12 @@ def _roman(text: str) -> int:
 
 
 _NUMBER = re.compile(r"[-−–]?\d[\d,]*(?:\.\d+)?(?:%|[kKM]\b)?")
-_FEWEST = 4  # numbers of an axis, or of two
-_SHORTEST = 3  # numbers of one axis beside another
+_FEWEST = 4  # numbers on one axis, or on two together
+_SHORTEST = 3  # numbers on an axis next to another
 
 
 def ticks(blocks: Iterable[Block]) -> set[int]:
-    """Return the ids of the blocks of line numbers: runs of nothing but numbers, which count up or down by steps."""
+    """Return the ids of blocks of axis labels: runs of nothing but numbers that go up or down in steps."""
     ids: set[int] = set()
     for (_, numeric), group in groupby(
         blocks, key=lambda block: (page_of(block) if block.lines else 0, _is_row(block))
@@ -125,7 +125,7 @@ def ticks(blocks: Iterable[Block]) -> set[int]:
 
 
 def _is_row(block: Block) -> bool:
-    """Return whether a block is numbers alone."""
+    """Return whether a block consists of numbers only."""
     return (
         block.grid is None
         and not block.caption
@@ -141,7 +141,7 @@ def _numbers(text: str) -> list[float]:
 
 
 def _are_steps(numbers: Sequence[float]) -> bool:
-    """Return whether numbers are rows of equal steps, or of equal ratios, one after the other."""
+    """Return whether numbers are one or more series with equal steps or equal ratios."""
     while numbers:
         length = max(_length([b - a for a, b in pairwise(numbers)]), _length(_ratios(numbers)))
         if length < _SHORTEST:
@@ -155,7 +155,7 @@ def _ratios(numbers: Sequence[float]) -> list[float]:
 
 
 def _length(steps: Sequence[float]) -> int:
-    """Return how many numbers from the first on have the same step, which is not 0."""
+    """Return how many numbers, from the first on, share the same nonzero step."""
     if not steps or not steps[0]:
         return 0
     return 1 + next((i for i, s in enumerate(steps) if abs(s - steps[0]) > 1e-6 * abs(steps[0])), len(steps))
@@ -165,9 +165,9 @@ _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 
 
 def reflow(pages: Sequence[PageLines], outline: PagedOutline, contents: Contents = ()) -> str:
-    """Put the pages' text and tables into an outline; returns what stands largest on the first pages, or "".
+    """Put the pages' text and tables into an outline; return the largest text of the first pages, or "".
 
-    `contents`: the headings that the file itself names, as (level, title, page); else type and numbers tell them.
+    `contents`: the bookmarks of the file as (level, title, page); without them, type and numbers show the headings.
     """
     outline.left_out.update(drop_running(pages))
     sizes = _sizes(pages)
@@ -186,9 +186,9 @@ def reflow(pages: Sequence[PageLines], outline: PagedOutline, contents: Contents
                 outline.note(block.caption, block.page)
             cells = block.grid.cells if block.headed else with_head(block.grid.cells, usual=True)
             outline.table(cells, block.caption, block.page, block.last_page, headed=True)
-        elif block.caption or not block.lines:  # said with its table, or with the heading before
+        elif block.caption or not block.lines:  # already added with its table or with the heading before
             continue
-        elif id(block) in lists or id(block) in axes:  # it leads a reader to other pages, or about a chart
+        elif id(block) in lists or id(block) in axes:  # a table of contents, an index, or the labels of a chart
             for page, text in _text(block, words):
                 outline.note(text, page, tight=True)
         elif (level := levels.get(id(block))) is not None:
@@ -204,9 +204,9 @@ def reflow(pages: Sequence[PageLines], outline: PagedOutline, contents: Contents
 
 
 def _text(block: Block, words: Counter[str]) -> list[tuple[int, str]]:
-    """Return the block's text by pages, a divided word whole on the page where it begins.
+    """Return the block's text by pages; a word divided between pages is whole on the first.
 
-    Lines of code stay lines, with their indentation.
+    Lines of code stay separate and keep their indentation.
     """
     if block.is_code:
         left = min(line.x0 for _, line in block.lines)
@@ -230,7 +230,7 @@ def _text(block: Block, words: Counter[str]) -> list[tuple[int, str]]:
 
 
 def _mend(before: str, rest: str, words: Counter[str]) -> str:
-    """Return a divided word: with its hyphen only if the document writes it so elsewhere, and not without one."""
+    """Join a divided word; it keeps its hyphen only if the document has it with a hyphen and never without."""
     if before[-1] == "-":
         start, end = _WORD.findall(before[:-1])[-1:], _WORD.match(rest)
         if start and end:
@@ -245,7 +245,7 @@ def _all_lines(pages: Sequence[PageLines]) -> Iterator[Line]:
 
 
 def _sizes(pages: Sequence[PageLines]) -> Counter[float]:
-    """Return how many characters are set in each type size."""
+    """Return the number of characters set in each type size."""
     sizes: Counter[float] = Counter()
     for line in _all_lines(pages):
         sizes[round(line.size, 1)] += len(line.text)

@@ -1,4 +1,4 @@
-"""Tables on a page of a PDF: drawn with lines, framed by rules, or aligned beside a rule or a caption."""
+"""Tables on a PDF page: drawn with lines, framed by rules, or aligned near a rule or a caption."""
 
 import re
 from bisect import bisect_right
@@ -16,21 +16,21 @@ from kgrag.loaders.pdf_layout import Box, Grid, Row, Segment, box_of, caption_nu
 
 Cells = list[list[str]]
 
-_MIN_FILLED = 0.3  # share of the cells of a ruled table that hold text: a drawing's boxes are mostly empty
-_MAX_CELLS = 20_000  # of one page
-_MIN_ROWS = 3  # of a table without lines
-_MAX_CELL_WORDS = 8  # mean words of a cell of a table without lines, and of prose more
+_MIN_FILLED = 0.3  # share of a ruled table's cells that have text; the boxes of a drawing are mostly empty
+_MAX_CELLS = 20_000  # per page
+_MIN_ROWS = 3  # rows of a table without lines
+_MAX_CELL_WORDS = 8  # mean words per cell of a table without lines; prose has more
 _ITEM = re.compile(r"(?:[-–—•·▪◦*‣]|\(?[\divxa-zA-Z]{1,4}[.)])$")
 _SECTION = re.compile(r"\d+(?:\.\d+)+\.?\s+[A-Z]")  # a heading
 _LEADERS = re.compile(r"\.\s?\.\s?\.\s?\.")
-_RULE = 40.0  # points: shorter lines are bars of fractions
-_UNDER = 0.6  # share of a table's width that a rule of its own spans at least
-_SPANNING = 0.15  # share of the rows of a framed table that may run across two of its columns
+_RULE = 40.0  # points; shorter lines are fraction bars
+_UNDER = 0.6  # least share of a table's width that its rule spans
+_SPANNING = 0.15  # share of the rows of a framed table that may run across two columns
 _NEAR = 6.0  # type sizes between a table and the first line of its caption
 
 
 def ruled_tables(page: Any, chars: Sequence[dict[str, Any]]) -> tuple[list[Grid], list[dict[str, Any]]]:
-    """Return the tables of a pdfplumber page with lines between cells, and the characters outside of them."""
+    """Return the tables with lines between cells on a pdfplumber page, and the characters outside them."""
     rest = list(chars)
     grids: list[Grid] = []
     if len(page.edges) < 4:
@@ -48,12 +48,12 @@ def ruled_tables(page: Any, chars: Sequence[dict[str, Any]]) -> tuple[list[Grid]
 
 
 def _fill(table: Any, chars: list[dict[str, Any]]) -> Grid | None:
-    """Return the table, or None; the text of a merged cell stands at all places that it covers."""
+    """Return the table with its text, or None; the text of a merged cell fills all places that it covers."""
     boxes: list[Box] = sorted(set(table.cells), key=lambda box: (box[1], box[0]))
     tops, lefts = (_edges(box[i] for box in boxes) for i in (1, 0))
     if len(lefts) < 2:
         return None
-    at: dict[tuple[int, int], int] = {}  # row and column -> number of the cell that covers them
+    at: dict[tuple[int, int], int] = {}  # (row, column) -> the number of the cell there
     for number, (x0, top, x1, bottom) in enumerate(boxes):
         for row in range(_place(tops, top), _place(tops, bottom - 2) + 1):
             for column in range(_place(lefts, x0), _place(lefts, x1 - 2) + 1):
@@ -74,13 +74,13 @@ def _fill(table: Any, chars: list[dict[str, Any]]) -> Grid | None:
         for row in range(len(tops))
     ]
     used = [i for i in range(len(lefts)) if any(row[i] is not None and texts[at[y, i]] for y, row in enumerate(laid))]
-    title, cells = table_of([[row[i] for i in used] for row in laid], heads=1)  # with_head looks at it as a whole
+    title, cells = table_of([[row[i] for i in used] for row in laid], heads=1)  # with_head decides on the whole table
     trimmed = _trim(cells) if cells and cells[0] else None
     return None if trimmed is None else Grid(trimmed, table.bbox, title)
 
 
 def _edges(values: Iterable[float]) -> list[float]:
-    """Return positions of lines in order, those within a point of each other as one."""
+    """Return the positions of lines in order; lines within a point of each other count as one."""
     result: list[float] = []
     for value in sorted(values):
         if not result or value - result[-1] > 1:
@@ -94,15 +94,15 @@ def _place(edges: Sequence[float], value: float) -> int:
 
 def _cell_text(chars: list[dict[str, Any]]) -> str:
     text: str = extract_text(chars, x_tolerance_ratio=0.15)
-    return text.replace("\u00ad\n", "").strip()  # else a divided word would stay so
+    return text.replace("\u00ad\n", "").strip()  # rejoins words hyphenated at line ends
 
 
 def _trim(cells: Cells) -> Cells | None:
-    """Return cells without empty rows and columns, which doubled lines leave."""
+    """Return cells without the empty rows and columns that double lines produce."""
     filled = [row for row in cells if any(row)]
     columns = [i for i in range(len(cells[0])) if any(row[i] for row in filled)]
     trimmed = [[row[i] for i in columns] for row in filled]
-    if len(columns) < 2 or (len(trimmed) < 2 and not all(trimmed[0])):  # one row may be the end of a table
+    if len(columns) < 2 or (len(trimmed) < 2 and not all(trimmed[0])):  # a full single row may end a longer table
         return None
     return trimmed
 
@@ -128,7 +128,7 @@ class Signs:
         return cls(tuple(rule for rule in rules if rule[1] - rule[0] >= _RULE), captions)
 
     def mark(self, box: Box, size: float) -> bool:
-        """Return whether a rule spans most of a box, or a caption stands close above or below it."""
+        """Return whether a rule spans most of a box, or a caption is close above or below it."""
         x0, top, x1, bottom = box
         return any(
             min(x1, right) - max(x0, left) >= _UNDER * (x1 - x0) and top - size < y < bottom + size
@@ -144,14 +144,14 @@ class Signs:
 
     @staticmethod
     def is_near(caption: Segment, box: Box) -> bool:
-        """Return whether a caption stands close above or below a box."""
+        """Return whether a caption is close above or below a box."""
         if caption.x0 > box[2] or caption.x1 < box[0]:
             return False
         return max(box[1] - caption.bottom, caption.top - box[3]) < _NEAR * caption.size
 
 
 def framed_tables(parts: Sequence[Segment], signs: Signs, height: float) -> list[tuple[list[Segment], Grid]]:
-    """Return the tables between rules of one length (booktabs): the segments of each, and its cells."""
+    """Return the tables between rules of equal length (booktabs): the segments of each, and its grid."""
     tables: list[tuple[list[Segment], Grid]] = []
     rules = list(signs.rules)
     while rules:
@@ -166,7 +166,7 @@ def framed_tables(parts: Sequence[Segment], signs: Signs, height: float) -> list
         within = _within(parts, *box)
         captioned = any(signs.is_near(caption, box) for caption in signs.captions)
         if not within or len(frame) < (2 if captioned else 3) or (box[3] - box[1] > 0.6 * height and not captioned):
-            continue  # two rules alone are the frame of a figure
+            continue  # two rules without a caption frame a figure
         lines = rows(within)
         columns = _gutters(lines)
         if len(columns) > 1 and (cells := _fill_columns(lines, columns, strict=not captioned)) is not None:
@@ -180,7 +180,7 @@ def _within(parts: Iterable[Segment], x0: float, top: float, x1: float, bottom: 
 
 
 def _gutters(lines: Sequence[Row]) -> list[tuple[float, float]]:
-    """Return the stretches of x between gaps that hardly a line crosses."""
+    """Return the columns as ranges of x, separated by gaps that hardly any line crosses."""
     most = int(_SPANNING * len(lines))
     edges = sorted({x for row in lines for s in row for x in (s.x0, s.x1)})
     columns: list[tuple[float, float]] = []
@@ -195,7 +195,7 @@ def _gutters(lines: Sequence[Row]) -> list[tuple[float, float]]:
     merged: list[tuple[float, float]] = []
     for x0, x1 in columns:
         own = sum(any(x0 - 1 <= s.x0 and s.x1 <= x1 + 1 for s in row) for row in lines)
-        if merged and own <= max(1, most):  # ends of long lines are no column
+        if merged and own <= max(1, most):  # ends of long lines do not form a column
             merged[-1] = (merged[-1][0], x1)
         else:
             merged.append((x0, x1))
@@ -203,17 +203,17 @@ def _gutters(lines: Sequence[Row]) -> list[tuple[float, float]]:
 
 
 def aligned_tables(parts: Sequence[Segment], words: int, signs: Signs) -> list[tuple[list[Segment], Grid]]:
-    """Return the tables of segments marked by a rule or a caption: those of each, and its cells.
+    """Return the tables of aligned segments that a rule or a caption marks: the segments of each, and its grid.
 
-    `words` is how many a segment may have to be a cell: fewer where there may be columns of prose. Code, equations and
-    lists of definitions stand in columns, too, so without a mark what is aligned stays text.
+    `words` is the largest number of words in a cell; it is small while the text may still hold columns of prose. Code,
+    equations and lists of definitions are aligned, too, so aligned text without a mark stays text.
     """
     lines = rows(parts)
     tables: list[tuple[list[Segment], Grid]] = []
     start = 0
     while start < len(lines):
         end = start
-        last = start  # after the last line that has several segments
+        last = start  # the end of the last line with several segments
         while end < len(lines) and (end == start or _follows(lines[end - 1], lines[end])):
             if any(s.words > words or s.table is not None for s in lines[end]) or is_code(line(lines[end])):
                 break
@@ -256,7 +256,7 @@ def _follows(above: Row, below: Row) -> bool:
 
 
 def _align(lines: Sequence[Row]) -> Cells | None:
-    """Return the cells of lines whose segments stand in columns, or None if they do not."""
+    """Return the cells of lines whose segments form columns, or None if they do not."""
     counts = Counter(len(row) for row in lines if len(row) > 1)
     width = max(counts, key=lambda n: (counts[n], n))
     columns = _columns([row for row in lines if len(row) == width])
@@ -266,7 +266,7 @@ def _align(lines: Sequence[Row]) -> Cells | None:
 
 
 def _fill_columns(lines: Sequence[Row], columns: Sequence[tuple[float, float]], *, strict: bool = True) -> Cells | None:
-    """Return the cells of lines in columns; None if there are too few, or with `strict` if they are no table's."""
+    """Return the cells of lines in columns; None if there are too few. `strict` also rejects prose and lists."""
     width = len(columns)
     cells: list[list[list[str]]] = []
     tops = [min(s.top for s in row) for row in lines]
@@ -300,7 +300,7 @@ def _fill_columns(lines: Sequence[Row], columns: Sequence[tuple[float, float]], 
 
 
 def _columns(lines: Sequence[Row]) -> list[tuple[float, float]]:
-    """Return the stretches of x that the segments cover, with gaps between them."""
+    """Return the ranges of x that the segments cover, with gaps between them."""
     merged: list[tuple[float, float]] = []
     for x0, x1 in sorted((s.x0, s.x1) for row in lines for s in row):
         if merged and x0 <= merged[-1][1]:

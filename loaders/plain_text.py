@@ -15,7 +15,7 @@ _SUFFIXES = """
     .mjs .ml .mm .php .pl .pm .properties .proto .ps1 .py .pyi .pyx .r .rb .rs .sass .scala .scm .scss .sh
     .sql .svelte .swift .tcl .tex .tf .toml .ts .tsx .vb .vim .vue .yaml .yml .zig .zsh
 """.split()
-_PARTS = 3  # of an absolute path: the title must not depend on the folder that was named to be read
+_PARTS = 3  # last parts of an absolute path; the title must not depend on the folder given to the load
 
 
 def load_source_code(source: Source) -> Document:

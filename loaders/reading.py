@@ -1,4 +1,4 @@
-"""How files are read: the formats, and processes for files of other programs: bounded, replaced when they die."""
+"""Formats, and the reading processes for untrusted files, which have limits and are replaced when they die."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kgrag.loaders.named_rows import Columns
 
 
-_START = 60.0  # seconds: a process of a busy machine may take long until it has loaded its libraries
+_START = 60.0  # seconds; on a busy machine, loading the libraries may take long
 
 
 class Reader(Child):
@@ -30,12 +30,12 @@ class Reader(Child):
     def ask(self, seconds: float, **request: object) -> dict[str, Any]:
         """Return the reply to a request.
 
-        Raises BadInput if the process dies of it, or is ended because it takes longer.
+        Raises BadInput if the process dies, or is killed because it takes longer than `seconds`.
         """
         self.send(request)
         try:
             if self._starting:
-                self.receive(_START)  # it says that it is ready
+                self.receive(_START)  # the process reports that it is ready
                 self._starting = False
             answer: dict[str, Any] = self.receive(seconds)
         except Died as death:
@@ -48,10 +48,10 @@ class Reader(Child):
 
 
 class Readers:
-    """Reading processes that wait between files, so that not each file pays for their start."""
+    """A pool of reading processes, reused between files to save their start-up time."""
 
     def __init__(self, settings: LoadingSettings, cache: Path | None = None) -> None:
-        """Start no process yet; `cache`: the folder of recognised pages."""
+        """Prepare a pool without starting a process; `cache`: the folder of recognised pages."""
         self.settings = settings
         self.cache = cache
         self._idle: list[Reader] = []
@@ -64,15 +64,15 @@ class Readers:
             self._idle.pop().kill()
 
     def processes(self) -> int:
-        """Return how many may read one file together."""
+        """Return the number of processes that may read one file together."""
         return self.settings.processes or min(8, os.cpu_count() or 1)
 
     def is_tired(self, reader: Reader) -> bool:
-        """Return whether it has ended, or holds so much that a new one is to be preferred."""
+        """Return whether a process has ended, or uses so much memory that a new one is better."""
         return reader.is_large(self.settings.memory_mb / 2)
 
     def give(self, reader: Reader) -> None:
-        """Give one back that waits for requests."""
+        """Return an idle process to the pool."""
         if self.is_tired(reader):
             reader.kill()
         else:
@@ -91,7 +91,7 @@ class Readers:
         raise BadInput(answer["problem"])
 
     def read(self, source: Source, form: str) -> dict[str, Any]:
-        """Return what a reading process makes of a whole file, as `form` does, "module:function". Raises BadInput."""
+        """Read a whole file in a reading process with the function `form`, "module:function". Raises BadInput."""
         check_size(source)
         reader, content = self.open(source.path, form, self.settings.file_seconds)
         self.give(reader)
@@ -100,9 +100,9 @@ class Readers:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The options of a load: the names of `columns`, and `readers`, processes for untrusted files.
+    """The options of a load: the names of `columns`, and `readers`, the processes for untrusted files.
 
-    `boilerplate`: common blocks of folders of HTML pages, found once for each.
+    `boilerplate`: the common blocks of HTML pages, found once per folder.
     """
 
     columns: "Columns"
@@ -115,11 +115,11 @@ class Format:
     """A format of files, registered by an entry point of the group `kgrag.loaders`.
 
     Attributes:
-        name: what a file of the format is called in messages.
-        extensions: of its files, in lower case with the dot.
-        load: yields a document, or one a row, and Problems; it may raise BadInput.
-        untrusted: whether its files are recognised by their content, and read in a process of their own.
-        version: of the reader; a higher one makes unchanged files be read again.
+        name: the name of the format in messages.
+        extensions: the extensions of its files, in lower case with the dot.
+        load: yields one document per file or row, and Problems; it may raise BadInput.
+        untrusted: whether its files are recognised by their content and read in a separate process.
+        version: the version of the reader; after an increase, unchanged files are read again.
 
     Example:
         >>> def shout(source: Source) -> Document:
@@ -136,7 +136,7 @@ class Format:
 
 
 def single_document(load: Callable[[Source], Document]) -> Callable[[Source, Reading], Iterator[Item]]:
-    """Make the `load` of a format whose files are one document each.
+    """Make the `load` of a format with one document per file.
 
     Args:
         load: reads a file into its document; it may raise BadInput.

@@ -1,7 +1,7 @@
-"""Pages that are pictures: whether they are recognised, and a cache of recognised pages on disk.
+"""Options for recognising pages that are pictures, and a cache of recognised pages on disk.
 
-A page takes seconds. So that an ingest that was ended does not begin again, and marks on a page are drawn at once, what
-was read of it is kept by the contents of its file, up to a bound: the files that were read last.
+A page takes seconds. The cache lets an interrupted ingest resume and lets marks on a page be drawn at once. It is keyed
+by the content of the file and bounded: the files added last are kept.
 """
 
 import json
@@ -18,11 +18,11 @@ from kgrag.settings import LoadingSettings
 from kgrag.values.installing import install_hint
 
 VERSION = 2
-"""Version of recognition; a higher one has pages recognised again."""
+"""Version of recognition; after an increase, pages are recognised again."""
 DPI = 150
-"""Dots an inch at which pages are recognised: fewer lose small print, more take longer and find no more."""
+"""Resolution of recognition in dots an inch: less loses small print, more takes longer and finds no more."""
 UNSURE = 0.98
-"""Confidence below which a page is told of: there one word of ten is wrong or missing (docs/scans.md)."""
+"""A page with less confidence is reported: one word in ten is wrong or missing (docs/scans.md)."""
 
 _MOST = 256 * MB  # of pages that are kept: some 7,000
 
@@ -33,26 +33,26 @@ def is_on(settings: LoadingSettings) -> bool:
 
 
 def how(settings: LoadingSettings) -> dict[str, int]:
-    """Return what a reading process is told about that: its `dpi`, dots an inch."""
+    """Return the options of recognition for a reading process: `dpi`, in dots an inch."""
     return {"dpi": DPI} if is_on(settings) else {}
 
 
 def remedy(settings: LoadingSettings, otherwise: str = "ocrmypdf") -> str:
-    """Return what to do about a picture that was not recognised."""
+    """Return the remedy to show for a picture that was not recognised."""
     if settings.recognition == "off":
         return f"to have it recognised, set KGRAG_LOADING__RECOGNITION=auto, or use `{otherwise}`"
     return f"to have it recognised, {install_hint('ocr')}, or use `{otherwise}`"
 
 
 class Recognised:
-    """The recognised pages of one file: answers of a reading process, by the number of the page."""
+    """The cached pages of one file: the replies of a reading process, by page number."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     @classmethod
     def of(cls, cache: Path | None, path: Path, settings: LoadingSettings) -> Self | None:
-        """Return the kept pages of a file; None if nothing is to be kept, or the file cannot be read."""
+        """Return the cached pages of a file; None if caching is off or the file cannot be read."""
         if cache is None or not is_on(settings) or (contents := digest([path])) is None:
             return None
         return cls(cache / "recognised" / f"{contents}.{VERSION}.{version('rapidocr')}.{DPI}")
@@ -66,7 +66,7 @@ class Recognised:
         return answer
 
     def keep(self, number: int, answer: dict[str, Any]) -> None:
-        """Keep the answer for a page; where the disk does not take it, it is recognised again."""
+        """Cache the reply for a page; if writing fails, the page is recognised again next time."""
         try:
             if not self._folder.is_dir():
                 _make_room(self._folder.parent)
@@ -81,7 +81,7 @@ class Recognised:
 
 
 def _make_room(folder: Path) -> None:
-    """Remove the files that were read first, until the others are few enough."""
+    """Remove the oldest files until the rest is within the limit."""
     if not folder.is_dir():
         return
     room = _MOST

@@ -1,7 +1,7 @@
-"""Pictures of pages -> characters with their places, and ruled lines: for reading processes alone.
+"""Recognise the characters and ruled lines on pictures of pages; runs in reading processes only.
 
-The models are those in the wheel of RapidOCR (PP-OCRv6: Latin, Chinese and Japanese script), given by their paths, so
-that nothing is ever downloaded. A picture is set upright first: then lines are boxes, and cut out of it as they are.
+The models come with the wheel of RapidOCR (PP-OCRv6: Latin, Chinese and Japanese script) and are given by path, so
+nothing is ever downloaded. A picture is set upright first, so that each line is a box that can be cut out directly.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,24 +24,24 @@ from kgrag.loaders.pdf_characters import Char, upright_char
 from kgrag.values.installing import install_hint
 
 _MODELS = {"Det.model_path": "PP-OCRv6_det_small.onnx", "Rec.model_path": "PP-OCRv6_rec_small.onnx"}
-_CONTRAST = 24  # shades of grey from the darkest to the lightest of a page that is not blank
-_LOOKED_AT = 1.6e6  # pixels in which lines are looked for: a page of A4 at 128 dots an inch; they are read in full
-_SKEW = 0.2  # degrees that do not matter
-_CLEAR = 0.9  # confidence of lines that certainly stand upright
-_SAMPLE = 6  # lines that tell whether a page stands on its head
-_LONG = 3.0  # times as long as high: a line that tells the skew
-_STANDING = 2.5  # times as high as wide: a line along the margin, or down a page that is turned
-_UNSURE = 0.5  # confidence of a line that is left out
+_CONTRAST = 24  # grey levels between the darkest and lightest pixel of a page that is not blank
+_LOOKED_AT = 1.6e6  # pixels for line detection (A4 at 128 dots an inch); lines are read at full resolution
+_SKEW = 0.2  # degrees of skew that are not corrected
+_CLEAR = 0.9  # mean confidence from which lines are certainly upright
+_SAMPLE = 6  # lines that are read both ways to detect an upside-down page
+_LONG = 3.0  # width to height of the lines that measure the skew
+_STANDING = 2.5  # height to width of a line along the margin, or on a page that is turned
+_UNSURE = 0.5  # lines with less confidence are left out
 _SAME = 0.12  # share by which the sizes of lines in one type may differ
-_ASCENT, _DESCENT, _SMALL = 0.72, 0.21, 0.52  # of a type's size: above the line, below it, letters without both
-_COMMA = 0.12  # of it that commas reach below the line
-_BOX = 0.793  # of it that is above the line in the box of a character
+_ASCENT, _DESCENT, _SMALL = 0.72, 0.21, 0.52  # shares of the type size: above the line, below it, height of x
+_COMMA = 0.12  # share of the type size that commas reach below the line
+_BOX = 0.793  # share of the type size that a character's box has above the line
 _TALL = frozenset("bdfhkltij|()[]{}/\\")
 _DEEP = frozenset("gjpqyQ|()[]{}/\\")
 _CJK = 0x2E80  # the first character whose form fills a square
 _NARROW = frozenset(" ijltfrI.,:;'|!()[]")
-_RULE, _THICK = 24.0, 4.0  # points of a ruled line: at least as long, at most as thick
-_MAX_RULES = 2_000  # of a page: a photograph has many
+_RULE, _THICK = 24.0, 4.0  # least length and greatest thickness of a ruled line, in points
+_MAX_RULES = 2_000  # per page; a photograph yields more, which are not rules
 
 Pixels = NDArray[Any]
 Numbers = NDArray[Any]
@@ -50,7 +50,7 @@ Box = tuple[float, float, float, float]
 
 @dataclass(slots=True)
 class _Line:
-    """A line of text; pixels of the upright picture. `words`: each with its left and its right end."""
+    """A line of text, in pixels of the upright picture; `words` holds each word with its left and right end."""
 
     words: list[tuple[str, float, float]]
     base: float
@@ -64,11 +64,11 @@ class _Line:
 
 @dataclass(slots=True)
 class Scan:
-    """A page that was recognised, as a page of pdfplumber: points from the upper left corner of the upright page.
+    """A recognised page with the interface of a pdfplumber page; points from the upper left corner when upright.
 
-    `words`: [text, x0, y0, x1, y1], shares of the picture as it was given, and `middles`, where they are on the upright
-    page. `confidence`: 0 to 1, of the mean letter, times the share of the ink that became words. `unsure`: lines that
-    are left out.
+    `words`: [text, x0, y0, x1, y1] in shares of the original picture; `middles`: their positions on the upright page.
+    `confidence`: the mean confidence of the letters, 0 to 1, times the share of the ink that became words. `unsure`:
+    the number of lines left out.
     """
 
     width: float
@@ -82,16 +82,16 @@ class Scan:
 
     @property
     def bbox(self) -> Box:
-        """Its place on the page."""
+        """The box of the page."""
         return 0.0, 0.0, self.width, self.height
 
     def find_tables(self) -> list[Any]:
-        """Return its tables with ruled lines."""
+        """Return the tables with ruled lines."""
         return list(TableFinder(self).tables)  # type: ignore[arg-type]
 
 
 class Recogniser:
-    """Recognises one picture after the other. Raises BadInput where the models are missing."""
+    """Recognises one picture after the other. Raises BadInput if the models are missing."""
 
     def __init__(self) -> None:
         cv2.setNumThreads(1)
@@ -118,7 +118,7 @@ class Recogniser:
         )
 
     def recognise(self, picture: Pixels, points: float) -> Scan:
-        """Return what stands on a picture, [height, width] in shades of grey; `points`: the width of a pixel."""
+        """Recognise a picture, [height, width] in shades of grey; `points` is the width of a pixel in points."""
         if int(picture.max()) - int(picture.min()) < _CONTRAST:
             return Scan(picture.shape[1] * points, picture.shape[0] * points)
         try:
@@ -154,7 +154,7 @@ class Recogniser:
         return scan
 
     def _upright(self, picture: Pixels) -> tuple[Pixels, list[Box], Numbers]:
-        """Return a picture set upright, the boxes of its lines, and the matrix from the one to the other."""
+        """Return a picture set upright, the boxes of its lines, and the matrix from the given to the upright one."""
         turn = np.eye(3)
         corners = self._detect(picture)
         if len(corners) and _standing(corners):
@@ -169,7 +169,7 @@ class Recogniser:
         return picture, _boxes(corners), turn
 
     def _detect(self, picture: Pixels) -> Numbers:
-        """Return the corners of the lines, [n, 4, 2]: from the upper left one on with the clock."""
+        """Return the corners of the lines, [n, 4, 2], clockwise from the upper left."""
         height, width = picture.shape
         share = min(1.0, (_LOOKED_AT / (height * width)) ** 0.5)
         small = cv2.resize(picture, None, fx=share, fy=share, interpolation=cv2.INTER_AREA) if share < 1 else picture
@@ -177,14 +177,14 @@ class Recogniser:
         return np.zeros((0, 4, 2)) if corners is None else np.asarray(corners, dtype=float) / share
 
     def _read(self, crop: Pixels) -> tuple[str, float, Any]:
-        """Return the text of a line, how sure it is, and where its characters are."""
+        """Return the text of a line, its confidence, and the positions of its characters."""
         output = self._ocr(
             cv2.cvtColor(crop, cv2.COLOR_GRAY2BGR), use_det=False, use_cls=False, use_rec=True, return_word_box=True
         )
         return (output.txts[0], float(output.scores[0]), output.word_results[0]) if output.txts else ("", 0.0, None)
 
     def _is_on_its_head(self, picture: Pixels, boxes: Sequence[Box]) -> bool:
-        """Return whether long lines read better the other way round."""
+        """Return whether long lines are recognised better upside down."""
         longest = sorted(boxes, key=lambda box: box[0] - box[2])[:_SAMPLE]
         crops = [_crop(picture, box) for box in longest]
         sure = [sum(self._read(one)[1] for one in those) for those in (crops, [crop[::-1, ::-1] for crop in crops])]
@@ -207,7 +207,7 @@ class Recogniser:
         width = columns.size
         centres = [(column + 0.5) * width / places.line_txt_len for word in places.word_cols for column in word]
         words = [(word, box[0] + x0, box[0] + x1) for word, x0, x1 in _words(text.split(), centres, columns)]
-        size, below = _type(text, float(rows[1] - rows[0] - 1))  # half a pixel of each edge is a blur
+        size, below = _type(text, float(rows[1] - rows[0] - 1))  # each edge is blurred by half a pixel
         return _Line(words, box[1] + rows[1] - below, size, confidence)
 
 
@@ -225,13 +225,13 @@ def _standing(corners: Numbers) -> bool:
 
 
 def _turned(picture: Pixels, turn: Numbers) -> tuple[Pixels, Numbers]:
-    """Return a picture, and the matrix to it, turned by a quarter with the clock."""
+    """Return a picture, and the matrix to it, turned a quarter clockwise."""
     quarter = np.array([[0, -1, picture.shape[0]], [1, 0, 0], [0, 0, 1]], dtype=float)
     return np.ascontiguousarray(np.rot90(picture, -1)), quarter @ turn
 
 
 def _skew(corners: Numbers) -> float:
-    """Return by how many degrees lines fall to the right; of the median pixel along them."""
+    """Return the degrees by which lines fall to the right: the median over lines, weighted by length."""
     ways = corners[:, 1] - corners[:, 0]
     lengths, heights = np.linalg.norm(ways, axis=1), np.linalg.norm(corners[:, 3] - corners[:, 0], axis=1)
     long = lengths > _LONG * heights
@@ -260,7 +260,7 @@ def _ink(picture: Pixels, points: float) -> tuple[Pixels, list[Box]]:
     length = round(_RULE / points)
     boxes: list[Box] = []
     for across in (True, False):
-        whole = cv2.dilate(thin, np.ones((3, 1) if across else (1, 3), np.uint8))  # a line in two rows of pixels
+        whole = cv2.dilate(thin, np.ones((3, 1) if across else (1, 3), np.uint8))  # joins a line split over two rows
         runs = cv2.morphologyEx(whole, cv2.MORPH_OPEN, np.ones((1, length) if across else (length, 1), np.uint8))
         for x, y, w, h, _ in cv2.connectedComponentsWithStats(runs)[2][1:]:
             if (h if across else w) * points <= _THICK:
@@ -270,7 +270,7 @@ def _ink(picture: Pixels, points: float) -> tuple[Pixels, list[Box]]:
 
 
 def _read_share(ink: Pixels, lines: Sequence[_Line]) -> float:
-    """Return the share of the ink of letters that stands in these lines; specks and larger marks are no letters."""
+    """Return the share of the ink of letters that lies in these lines; specks and larger marks do not count."""
     size = median(line.size for line in lines)
     _, _, marks, centres = cv2.connectedComponentsWithStats(ink.astype(np.uint8))
     letters = (marks[:, 3] >= 0.3 * size) & (marks[:, 3] <= 3 * size) & (marks[:, 2] <= 12 * size)
@@ -286,7 +286,7 @@ def _read_share(ink: Pixels, lines: Sequence[_Line]) -> float:
 
 
 def _edge(box: Box, points: float) -> dict[str, Any]:
-    """Return a ruled line as pdfplumber has it."""
+    """Return a ruled line in the form of pdfplumber."""
     x0, top, x1, bottom = (float(edge) * points for edge in box)
     edge: dict[str, Any] = {"object_type": "line", "orientation": "h" if x1 - x0 > bottom - top else "v"}
     if edge["orientation"] == "h":
@@ -297,7 +297,7 @@ def _edge(box: Box, points: float) -> dict[str, Any]:
 
 
 def _band(counts: Pixels) -> tuple[int, int]:
-    """Return the rows of a line: around the darkest one, without those of its neighbours."""
+    """Return the first row and the end of a line: the rows with ink around the darkest one."""
     if not counts.any():
         return 0, counts.size
     first = last = int(counts.argmax())
@@ -312,9 +312,9 @@ def _words(words: Sequence[str], centres: Sequence[float], columns: Pixels) -> I
     """Yield each word with its ends.
 
     Args:
-        words: of a line.
-        centres: of their characters, roughly.
-        columns: whether there is ink.
+        words: the words of a line.
+        centres: the approximate centres of their characters.
+        columns: for each column of pixels, whether it has ink.
     """
     places = np.flatnonzero(columns)
     left, end = (float(places[0]), float(places[-1] + 1)) if places.size else (0.0, float(columns.size))
@@ -332,7 +332,7 @@ def _words(words: Sequence[str], centres: Sequence[float], columns: Pixels) -> I
 
 
 def _type(text: str, height: float) -> tuple[float, float]:
-    """Return the size of the type of a line, and how far it reaches below the line, by the height of its ink."""
+    """Return the type size of a line and its depth below the baseline, from the height of its ink."""
     tall = any(c in _TALL or c.isupper() or c.isdigit() or ord(c) >= _CJK for c in text)
     deep = _DESCENT if any(c in _DEEP for c in text) else _COMMA if "," in text or ";" in text else 0.0
     if not any(map(str.isalnum, text)):
@@ -342,7 +342,7 @@ def _type(text: str, height: float) -> tuple[float, float]:
 
 
 def _even(lines: Sequence[_Line]) -> None:
-    """Give lines of nearly one size the same one; most of a page are in its body's."""
+    """Set lines of nearly equal size to the same size, first those near the size of the body text."""
     sizes = sorted(line.size for line in lines for _ in range(line.letters) if line.size) or [1.0]
     body = median(sizes)
     for line in lines:
@@ -365,7 +365,7 @@ def _level(group: Sequence[_Line], body: float) -> None:
 
 
 def _chars(line: _Line, points: float) -> Iterator[Char]:
-    """Yield the characters of a line, as pdfplumber has them."""
+    """Yield the characters of a line in the form of pdfplumber."""
     size = line.size * points
     top = line.base * points - _BOX * size
     before: float | None = None
@@ -381,7 +381,7 @@ def _chars(line: _Line, points: float) -> Iterator[Char]:
 
 
 def _placed(line: _Line, back: Numbers, shape: tuple[int, ...]) -> Iterator[list[Any]]:
-    """Yield the words of a line with their boxes on the picture that was given."""
+    """Yield the words of a line with their boxes on the original picture."""
     top, bottom = line.base - _BOX * line.size, line.base + (1 - _BOX) * line.size
     for word, x0, x1 in line.words:
         corners = back @ np.array([[x0, x1, x1, x0], [top, top, bottom, bottom], [1, 1, 1, 1]])

@@ -1,4 +1,4 @@
-"""reStructuredText: docutils makes a page of it, which is read like HTML; nothing is included from other files."""
+"""Load reStructuredText: docutils converts it to HTML, which is then read; other files are never included."""
 
 import re
 from collections.abc import Callable
@@ -18,12 +18,12 @@ _SETTINGS = {
     "syntax_highlight": "none", "initial_header_level": 2, "doctitle_xform": True, "_disable_config": True,
 }  # fmt: skip
 _LISTS = word_lists("kgrag.loaders")
-_DIRECTIVES = _LISTS["directives"]  # that docutils has, and reads as they are meant here
+_DIRECTIVES = _LISTS["directives"]  # the directives that docutils handles well enough
 _ROLES = _LISTS["roles"]
 _LITERAL = frozenset("code code-block sourcecode doctest testcode testoutput productionlist graphviz".split())
 _SILENT = _LISTS["silent"]
 _CONDITIONS = frozenset("only ifconfig".split())
-"""Directives whose argument is no text."""
+"""Directives whose argument is not text."""
 _VERSIONS = {
     "versionadded": "Added in version",
     "versionchanged": "Changed in version",
@@ -44,7 +44,7 @@ def read_rst(path: Path) -> Content:
     _take_all(text)
     try:
         parts = publish_parts(text, writer="html5", settings_overrides=_SETTINGS)
-        if parts["subtitle"]:  # the heading of the only section: to its readers it is no less one
+        if parts["subtitle"]:  # docutils promotes the heading of an only section; it is still a heading
             parts = publish_parts(text, writer="html5", settings_overrides=_SETTINGS | {"initial_header_level": 3})
     except (SystemMessage, RecursionError) as error:
         raise BadInput(f"cannot be parsed as reStructuredText ({one_line(str(error))[:200]})") from error
@@ -70,7 +70,7 @@ def _text(path: Path) -> tuple[str, str, str]:
 
 
 def _take_all(text: str) -> None:
-    """Have docutils take unknown markup, such as Sphinx's, as text. This process only reads files."""
+    """Make docutils read unknown markup, such as Sphinx's, as text; safe in a process that only reads files."""
     from docutils import nodes
     from docutils.parsers.rst import Directive, directives, roles
     from docutils.parsers.rst.directives.body import MathBlock
@@ -112,7 +112,7 @@ def _take_all(text: str) -> None:
             return [nodes.paragraph("", f"{label}: " if text else f"{label}.", *text), *inner.children]
 
     class Formula(MathBlock):
-        """A formula as Sphinx has it, with a label."""
+        """A formula in the syntax of Sphinx, with a label."""
 
         option_spec = (MathBlock.option_spec or {}) | dict.fromkeys(("label", "nowrap", "no-wrap"), str)
 
@@ -133,7 +133,7 @@ def _take_all(text: str) -> None:
 
 
 class _AnyOption(dict[str, Callable[[str], str]]):
-    """The options of a directive that takes any, as they are."""
+    """Option converters of a directive that accepts any option unchanged."""
 
     def __getitem__(self, name: str) -> Callable[[str], str]:
         return lambda value: value or ""

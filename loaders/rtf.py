@@ -25,14 +25,14 @@ _BESIDE = (
     (re.compile(r"\{\\footer[lrf]?(?![a-z])"), "running foot"),
     (re.compile(r"\{\\\*\\annotation(?![a-z])"), "comment"),
 )
-_HEAD = 2000  # characters of a file in which its code page stands
+_HEAD = 2000  # characters of a file that are searched for its code page
 _BLOCKS = re.compile(r"\n\s*\n")
 _TOKEN = re.compile(r"\\([a-z]{1,32})(-?\d{1,10})? ?|\\'[0-9a-f]{2}|\\.|[{}]", re.DOTALL)
 _FOOTNOTE = re.compile(r"\{(?:\\\*)?\\footnote(?![a-z])")
 _BOX = re.compile(r"\{\\shp(?![a-z])")
 _FIELD_CODE = re.compile(r"\{(?:\\\*\s*)?\\fldinst(?![a-z])")
 _BOX_TEXT = re.compile(r"\{\\shptxt(?![a-z]) ?")
-# private characters that stand in the text for them
+# private characters that mark them in the text
 _UP, _LOW, _HIDDEN, _DELETED, _NOTE, _END = map(chr, range(0xE000, 0xE006))
 _BEGINS = {"super": _UP, "sub": _LOW, "v": _HIDDEN, "deleted": _DELETED, "strike": _DELETED, "striked": _DELETED}
 _LEFT_OUT = {_HIDDEN: "hidden piece", _DELETED: "deleted piece"}
@@ -51,11 +51,11 @@ def add_rtf(outline: Outline, data: bytes) -> str:
     from striprtf import striprtf
 
     to_text: Callable[..., str] = striprtf.rtf_to_text
-    source = data.decode("latin-1")  # it is ASCII, and says itself what its other characters are
+    source = data.decode("latin-1")  # RTF is ASCII and escapes all other characters
     if not source.startswith("{\\rtf"):
         raise BadInput("is no RTF text, whatever its name says")
     encoding = _encoding(source)
-    source = _CODE_PAGE.sub("", source, 2)  # striprtf would take UTF-8 for unknown code pages
+    source = _CODE_PAGE.sub("", source, 2)  # striprtf would assume UTF-8 for unknown code pages
 
     def plain(part: str) -> str:
         pairs = to_text(part, encoding, errors="replace")  # a character beyond 16 bits is written as two
@@ -76,8 +76,8 @@ def add_rtf(outline: Outline, data: bytes) -> str:
 
 
 def _encoding(source: str) -> str:
-    """Return the encoding of text whose font names none."""
-    named = _CODE_PAGE.findall(source, 0, _HEAD)  # the last: \\mac may be said more exactly after it
+    """Return the encoding of text whose font declares none."""
+    named = _CODE_PAGE.findall(source, 0, _HEAD)  # use the last, which may refine \\mac
     word = "".join(named[-1]) if named else ""
     name = _ENCODINGS.get(word, f"cp{word}")
     try:
@@ -87,7 +87,7 @@ def _encoding(source: str) -> str:
 
 
 def _replaced(source: str, begin: re.Pattern[str], replacement: Callable[[str], str]) -> str:
-    """Return RTF with other text for each group that begins so; `replacement` takes the group after its beginning."""
+    """Replace each group that begins with `begin`; `replacement` receives the rest of the group."""
     parts: list[str] = []
     place = 0
     while match := begin.search(source, place):
@@ -104,7 +104,7 @@ def _box_text(box: str) -> str:
 
 
 def _with_notes(source: str) -> str:
-    """Return RTF with its notes at its end, after their marks."""
+    """Return RTF with its notes moved to the end, after their marks."""
     notes: list[str] = []
 
     def mark(note: str) -> str:
@@ -130,9 +130,9 @@ def _group_end(source: str, start: int) -> int:
 
 
 def _marked(source: str) -> str:
-    """Return RTF with marks where a raised, lowered or hidden part begins and ends, and cells of one line each."""
+    """Return RTF with marks around raised, lowered and hidden parts, and with cells of one line each."""
     parts: list[str] = []
-    groups = [""]  # of each that is open, what began in it
+    groups = [""]  # for each open group, the mark that began in it
     place = 0
     cell = False
     for token in _TOKEN.finditer(source):
@@ -161,7 +161,7 @@ def _code(character: str) -> str:
 
 
 def _plain(text: str) -> tuple[str, Counter[str]]:
-    """Return text without those marks, and the counts of the parts left out."""
+    """Return text with the marks of `_marked` resolved, and the counts of the parts left out."""
     line = Inline()
     left_out: Counter[str] = Counter()
     open_: list[str] = []
@@ -188,7 +188,7 @@ def _plain(text: str) -> tuple[str, Counter[str]]:
 
 
 def _add(outline: Outline, block: str, heads: int) -> None:
-    """Add lines, those of cells as a table."""
+    """Add lines to an outline; lines of cells become a table."""
     for table, lines in groupby(block.split("\n"), key=lambda line: line.endswith("|")):
         if table:
             outline.table([[Cell(cell) for cell in line[:-1].split("|")] for line in lines], heads=heads, usual=True)

@@ -1,4 +1,4 @@
-"""XLSX files, as the reading process sees them (ISO/IEC 29500-1, chapter 18)."""
+"""Read XLSX files in the reading process (ISO/IEC 29500-1, chapter 18)."""
 
 import datetime as dt
 import posixpath
@@ -19,29 +19,29 @@ from kgrag.loaders.office_parts import Block, properties, run_text, table_blocks
 
 # Numbers and times of a workbook as its readers see them: "12.5%", "€ 3.50", "007", "(1,234.50)", "27:05", "May 2024".
 #
-# See ISO/IEC 29500-1, section 18.8.31. Digits are never lost, and a whole date in digits is as ISO 8601 has it.
+# See ISO/IEC 29500-1, section 18.8.31. Digits are never lost, and whole dates in digits are written as in ISO 8601.
 
 
-_QUOTED = re.compile(  # spaces as wide as a sign, and colours, say nothing
+_QUOTED = re.compile(  # `skipped`: spaces as wide as a character, and colours
     r"(?P<skipped>_.|\*.|\[(?:black|blue|cyan|green|magenta|red|white|yellow|color ?\d+)\])"
     r"|\[\$(?P<currency>[^\]-]*)(?:-[0-9A-Fa-f]+)?\]|\"(?P<quoted>[^\"]*)\"|\\(?P<escaped>.)",
     re.IGNORECASE,
 )
 _MASK = re.compile(r"[#0?]+(?:,[#0?]+)*(?:\.[#0?]+)?(?![#0?.,/Ee])")
 _SECTIONS = re.compile(r"(?:\"[^\"]*\"|\\.|[^;\"\\])*")
-_MAX_PLACES = 4  # decimals that a format with a sign need not show: prices and shares as entered, no quotients
+_MAX_PLACES = 4  # decimals added to a format with a sign; numbers with more are quotients, not as entered
 _LETTERS = re.compile(r"[A-Za-z@\[/?]")
 _TIMES = re.compile(r"(?P<elapsed>\[(?:h+|m+|s+)\])|(?P<half>AM/PM|A/P)|(?P<unit>y+|m+|d+|h+|s+)|\.(?P<parts>0+)", re.I)
 _LANGUAGE = re.compile(r"\[\$[^\]-]*-(?:[0-9A-F]{1,4})?([0-9A-F]{3,4})\]", re.IGNORECASE)
-_ENGLISH = "09"  # what codes of its languages end with
+_ENGLISH = "09"  # the end of all language codes of English
 _MONTHS = "January February March April May June July August September October November December".split()
 _DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 
 
 def shown(value: object, form: str) -> object:
-    """Return a number or a time as text where its format adds to it, or shows less than a whole date.
+    """Return a number or a time as text if its format adds to it, or shows less than a whole date.
 
-    Else unchanged.
+    Other values are returned unchanged.
     """
     if isinstance(value, dt.date | dt.time | dt.timedelta):
         return _moment(value, form.partition(";")[0]) or value
@@ -54,7 +54,7 @@ def shown(value: object, form: str) -> object:
 
 
 def _formatted(number: float, section: str) -> str | None:
-    """Return a number without its sign in one part of a format; None where that adds nothing, or is a date's."""
+    """Format a number without its sign by one section of a format; None if that adds nothing or is for dates."""
     literals: list[str] = []
 
     def keep(match: re.Match[str]) -> str:
@@ -86,12 +86,12 @@ def _formatted(number: float, section: str) -> str | None:
 
 
 def _places(number: Decimal) -> int:
-    """Return how many decimals a number has."""
+    """Return the number of decimals of a number."""
     return len(f"{number:f}".partition(".")[2].rstrip("0"))
 
 
 def _moment(value: dt.date | dt.time | dt.timedelta, form: str) -> str:
-    """Return a time in a format; "" where that has no units, or those of a whole date in digits."""
+    """Format a time; return "" if the format has no units, or is a whole date in digits."""
     literals: list[str] = []
 
     def keep(match: re.Match[str]) -> str:
@@ -106,7 +106,7 @@ def _moment(value: dt.date | dt.time | dt.timedelta, form: str) -> str:
     if not kinds or (isinstance(value, dt.date) and {"y", "m", "d"} <= kinds and not named):
         return ""
     language = _LANGUAGE.search(form)
-    if named and language is not None and not language[1].endswith(_ENGLISH):  # names that are not known here
+    if named and language is not None and not language[1].endswith(_ENGLISH):  # month names in unknown languages
         return f"{value:%Y-%m}" if isinstance(value, dt.date) and "d" not in kinds else ""
     half = any(token["half"] for token in tokens)
     text, place = "", 0
@@ -122,7 +122,7 @@ def _moment(value: dt.date | dt.time | dt.timedelta, form: str) -> str:
 
 
 def _unit(moment: dt.date | dt.time | dt.timedelta, token: re.Match[str], *, minutes: bool, half: bool) -> str:
-    """Return the text of a format's unit: "05" for "mm" of May."""
+    """Return the text of a unit of a format: "05" for "mm" in May."""
     if isinstance(moment, dt.timedelta):
         whole = moment
     elif isinstance(moment, dt.datetime | dt.time):
@@ -159,11 +159,11 @@ def _unit(moment: dt.date | dt.time | dt.timedelta, token: re.Match[str], *, min
 
 
 _MAX_CELLS = 4_000_000
-_MAX_SPAN = 200  # columns of a merged cell
+_MAX_SPAN = 200  # columns of the widest merged cell
 _PLAIN_SHEET = re.compile(r"(?:sheet|tabelle|feuil|hoja|foglio|planilha|blad|ark)\s?\d*", re.IGNORECASE)
 _RANGE = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7})(?::\$?([A-Z]{1,3})\$?(\d{1,7}))?")
 _PARTS = {"ctrlProp": "form value", "oleObject": "embedded part", "package": "embedded part"}
-"""Kinds of parts that hang on a sheet and are not read, and what they are counted as."""
+"""Parts attached to a sheet that are not read, and the kinds under which they are counted."""
 _ROW, _CELL, _COLUMN, _MERGED, _FORMULA, _VALUE, _INLINE = (
     f"{{http://schemas.openxmlformats.org/spreadsheetml/2006/main}}{name}"
     for name in "row c col mergeCell f v is".split()
@@ -179,7 +179,7 @@ Covered = dict[int, tuple[Cell, int]]
 
 @dataclass(slots=True)
 class _Marks:
-    """The parts of a sheet beside its rows: merged cells by first row, hidden parts, cells without a stored value."""
+    """The properties of a sheet besides its rows: merged cells, hidden parts, cells without a stored value."""
 
     merged: dict[int, list[tuple[int, int, int]]] = field(default_factory=lambda: defaultdict(list))
     """First row -> first column, last row and last column."""
@@ -190,18 +190,18 @@ class _Marks:
     """Formulas whose stored value is 0; `known` has their other properties."""
     known: int = 0
     heads: int = 0
-    """Heads and feet that are printed on every page."""
+    """The number of headers and footers printed on every page."""
     bold: set[int] = field(default_factory=set)
-    """Columns of the cells of the current row that are bold."""
+    """Columns of the bold cells of the current row."""
     named: set[tuple[int, int]] = field(default_factory=set)
-    """Cells of the header rows of filters and of tables."""
+    """Cells in the header rows of filters and tables."""
     texts: dict[tuple[int, int], str] = field(default_factory=dict)
-    """Cells whose text has raised or lowered parts."""
+    """Text of the cells with raised or lowered parts."""
 
 
 @dataclass(slots=True)
 class _Counts:
-    """How many more cells may be read, and the parts that were left out or replaced."""
+    """The number of cells that may still be read, and counts of the parts left out or replaced."""
 
     cells: int = _MAX_CELLS
     formulas: int = 0
@@ -209,7 +209,7 @@ class _Counts:
 
 
 def read_xlsx(file: IO[bytes]) -> dict[str, Any]:
-    """Return a workbook as a part for each visible sheet."""
+    """Return a workbook, with one part for each visible sheet."""
     import openpyxl
 
     book = openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False, rich_text=True)
@@ -223,7 +223,7 @@ def read_xlsx(file: IO[bytes]) -> dict[str, Any]:
                 continue
             marks = _marks(sheet)
             if book.calculation.fullCalcOnLoad and not marks.known:
-                marks.unknown |= marks.zero  # as XlsxWriter stores cells that it has not calculated
+                marks.unknown |= marks.zero  # XlsxWriter stores 0 for formulas, which it does not calculate
             other = None
             if marks.unknown:
                 formulas = formulas or openpyxl.load_workbook(file, read_only=True, keep_links=False)
@@ -272,14 +272,14 @@ def _marks(sheet: Any) -> _Marks:
 
 
 def _note_head(element: Element, marks: _Marks) -> None:
-    """Note the header row of a filter or a table."""
+    """Record the header row of a filter or a table."""
     if (place := _RANGE.fullmatch(element.get("ref") or "")) and place[3]:
         last = min(_column(place[3]), _column(place[1]) + _MAX_SPAN)
         marks.named.update((int(place[2]), column) for column in range(_column(place[1]), last + 1))
 
 
 def _related(sheet: Any) -> Iterator[tuple[str, bytes]]:
-    """Yield the kind and the contents of each part of the file that hangs on a sheet."""
+    """Yield the kind and the contents of each part of the file attached to a sheet."""
     archive, path = sheet.parent._archive, sheet._worksheet_path
     folder, name = posixpath.split(path)
     relations = f"{folder}/_rels/{name}.rels"
@@ -313,7 +313,7 @@ def _boxes(drawing: Element) -> Iterator[str]:
 
 
 def _look(cell: Element, marks: _Marks) -> None:
-    """Note a cell whose formula has no value, or whose text stands in it in several parts."""
+    """Record a cell whose formula has no stored value, or whose text consists of several formatted parts."""
     named = _RANGE.fullmatch(cell.get("r") or "")
     if named is None:
         return
@@ -345,7 +345,7 @@ def _column(letters: str) -> int:
 def _blocks(sheet: Any, formulas: Any, marks: _Marks, counts: _Counts) -> Iterator[Block]:
     """Yield a table for each run of rows between empty ones, under its own caption or the sheet's name.
 
-    And single cells.
+    Single cells become text.
     """
     areas = [list(area_blocks(rows)) for rows in _row_runs(sheet, formulas, marks, counts)]
     if any(block[0] == "text" for area in areas for block in area):
@@ -357,7 +357,7 @@ def _blocks(sheet: Any, formulas: Any, marks: _Marks, counts: _Counts) -> Iterat
 
 
 def _row_runs(sheet: Any, formulas: Any, marks: _Marks, counts: _Counts) -> Iterator[Laid]:
-    sheet.reset_dimensions()  # what the file says of its size may be wrong
+    sheet.reset_dimensions()  # the stored size of the sheet may be wrong
     if formulas is not None:
         formulas.reset_dimensions()
     others = repeat(()) if formulas is None else formulas.iter_rows(values_only=True)
@@ -391,7 +391,7 @@ def _row_runs(sheet: Any, formulas: Any, marks: _Marks, counts: _Counts) -> Iter
 
 
 def _values(row: Sequence[Any], marks: _Marks, counts: _Counts) -> list[object]:
-    """Return the values of a row as they are shown, without struck text; notes which cells are bold."""
+    """Return the values of a row as shown, without struck text; records the bold cells in `marks`."""
     marks.bold.clear()
     values: list[object] = []
     for column, cell in enumerate(row, 1):
@@ -412,14 +412,14 @@ def _values(row: Sequence[Any], marks: _Marks, counts: _Counts) -> list[object]:
 def _row(
     number: int, values: Sequence[object], formula_values: Sequence[object], marks: _Marks, covered: Covered
 ) -> Row:
-    """Return the cells of a row; `down` is the number of the row that a cell begins in."""
+    """Return the cells of a row, where `down` is the row in which a cell begins."""
     row: Row = []
     for column, cell in enumerate(values, 1):
         place = number, column
         if place in marks.unknown and column <= len(formula_values):
             cell = getattr(
                 formula_values[column - 1], "text", formula_values[column - 1]
-            )  # of a formula for several cells
+            )  # a formula for several cells
         row.append(
             Cell(marks.texts.get(place) or _text(cell), down=number, head=column in marks.bold or place in marks.named)
         )
@@ -438,13 +438,13 @@ def _row(
 def area_blocks(rows: Laid) -> Iterator[Block]:
     """Yield a run of rows as a table; a lone cell in the first rows is a caption, and single cells are text.
 
-    In the second of two columns it is a header: that of the names before has no text.
+    A lone cell in the second of two columns is a header, since the first column, of names, often has none.
     """
     filled = [i for row in rows for i, cell in enumerate(row) if cell is not None and cell.text]
     used = sorted(set(filled))
     if not used:
         return
-    hollow = {i for i in range(used[0], used[-1]) if all(i >= len(r) or r[i] is None for r in rows)}  # hidden columns
+    hollow = {i for i in range(used[0], used[-1]) if all(i >= len(r) or r[i] is None for r in rows)}  # hidden ones
     columns = [i for i in range(used[0], used[-1] + 1) if i not in hollow]
     cells = [[row[i] if i < len(row) else None for i in columns] for row in rows]
     while len(cells) > 2 and len(columns) > 1 and len(own := _own(cells[0])) == 1:
@@ -460,12 +460,12 @@ def area_blocks(rows: Laid) -> Iterator[Block]:
 
 
 def _own(row: Sequence[Cell | None]) -> list[Cell]:
-    """Return the cells of a row with text, each once."""
+    """Return the cells of a row that have text, each once."""
     return list({id(cell): cell for cell in row if cell is not None and cell.text}.values())
 
 
 def unescape(text: str) -> str:
-    """Return text with a workbook's escaped characters, "_x000D_" (section 22.9.2.19 of the standard)."""
+    """Return text with the escaped characters of workbooks, "_x000D_", decoded (section 22.9.2.19 of the standard)."""
     return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text) if "_x" in text else text
 
 
@@ -480,7 +480,7 @@ def _text(content: object) -> str:
         return content.date().isoformat() if content.time() == dt.time() else content.isoformat(" ", "seconds")
     if isinstance(content, dt.date | dt.time):
         return content.isoformat()
-    if isinstance(content, list):  # text of several kinds
+    if isinstance(content, list):  # text in several formats
         line = Inline()
         for part in content:
             position = getattr(getattr(part, "font", None), "vertAlign", None)

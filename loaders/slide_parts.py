@@ -1,4 +1,4 @@
-"""PPTX files, as the reading process sees them (ISO/IEC 29500-1, chapters 19 and 21)."""
+"""Read PPTX files in the reading process (ISO/IEC 29500-1, chapters 19 and 21)."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -25,14 +25,14 @@ from kgrag.loaders.office_parts import (
 )
 
 _RUNNING = frozenset(("ftr", "sldNum", "dt", "hdr"))
-"""Kinds of placeholders that stand on all slides."""
+"""Kinds of placeholders that repeat on all slides."""
 _TREES = ("spTree", "grpSp")
-_MAX_DEPTH = 20  # of groups of shapes
-_BACKGROUND = 0.85  # share of a slide that only a background covers
+_MAX_DEPTH = 20  # nesting of groups of shapes
+_BACKGROUND = 0.85  # a picture over a larger share of a slide is its background
 
 
 def read_pptx(file: IO[bytes]) -> dict[str, Any]:
-    """Return a presentation as a part for each slide, without hidden ones."""
+    """Return a presentation with one part for each visible slide."""
     import pptx
 
     presentation = pptx.Presentation(file)
@@ -56,7 +56,7 @@ def read_pptx(file: IO[bytes]) -> dict[str, Any]:
 
 
 def _unwrap(slide: Any) -> None:
-    """Put shapes in the place of the alternatives around them, which the package passes over."""
+    """Replace alternatives, which the package skips, by the shapes inside them."""
     for wrapper in [e for e in slide.iter() if tag(e) == "AlternateContent" and tag(e.getparent()) in _TREES]:
         choice = child(wrapper, "Choice")
         for shape in list(child(wrapper, "Fallback") if choice is None else choice):
@@ -151,7 +151,7 @@ def _laid(table: Any) -> Laid:
 
 
 def _paragraphs(body: Any) -> Iterator[str]:
-    """Yield the non-empty paragraphs of a text, those of a list with their marks."""
+    """Yield the non-empty paragraphs of a text; list items have their markers."""
     numbers: dict[int, int] = {}  # level -> the last number
     for paragraph in [] if body is None else (e for e in body if tag(e) == "p"):
         settings = child(paragraph, "pPr")
@@ -173,7 +173,7 @@ def _paragraphs(body: Any) -> Iterator[str]:
 
 
 def _numbered(form: str, number: int) -> str:
-    """Return the number of an item: of "alphaLcParenR" "a) "."""
+    """Return the marker of a numbered item: "a) " for "alphaLcParenR"."""
     kind = "a" if form.startswith("alpha") else "i" if form.startswith("roman") else "1"
     label = ordinal(number, kind.upper() if "Uc" in form and kind != "1" else kind)
     around = ("(", ")") if "ParenBoth" in form else ("", ")") if "ParenR" in form else ("", ".")
@@ -200,6 +200,6 @@ def _read(element: Any, line: Inline) -> None:
 
 
 def _baseline(properties: Any) -> int:
-    """Return how far text is raised, in thousandths of a percent of its size."""
+    """Return how far a text is raised, in thousandths of a percent of its size."""
     text = value(properties, "baseline", "0").rstrip("%")
     return int(float(text)) if text.lstrip("-").replace(".", "", 1).isdigit() else 0

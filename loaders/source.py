@@ -1,4 +1,4 @@
-"""Sources of a load, paths or Documents, as one stream of Documents."""
+"""Turn the sources of a load, paths or Documents, into one stream of Documents."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
@@ -30,9 +30,9 @@ def items_of(
     names: Mapping[Path, str] | None = None,
     progress: Progress | None = None,
 ) -> tuple[Items, int | None, Scan | None]:
-    """Load Documents from paths, or pass them on; returns them, their number if known, and of paths a scan.
+    """Load Documents from paths, or pass them on; return them, their number if known, and the scan of the paths.
 
-    The options are those of `kgrag.loaders.dispatch.Load`. Raises InputError for paths and documents in one list.
+    See `kgrag.loaders.dispatch.Load` for the options. Raises InputError for paths and documents in one list.
     """
     if isinstance(source, str | Path):
         source = [source]
@@ -78,9 +78,9 @@ def _mixed(item: object) -> InputError:
 
 
 def first_document(items: Items, scan: Scan | None) -> tuple[Items, tuple[Problem, ...] | None]:
-    """Return the items, unchanged, and None if there is a document among them; else nothing, and the problems.
+    """Return the items unchanged and None if there is a document among them; else no items, and the problems.
 
-    `scan` says, once they were read, whether files were left for later: then it is no problem that there is none yet.
+    If `scan` then says that files were left for later, it is no problem that there are no documents yet.
     """
     stream = iter(items)
     problems: list[Problem] = []

@@ -1,4 +1,4 @@
-"""Subtitles, SubRip (.srt) and WebVTT (.vtt): spoken text, in paragraphs that pauses and speakers part."""
+"""Load SubRip (.srt) and WebVTT (.vtt) subtitles as spoken text, in paragraphs separated at pauses and speakers."""
 
 import re
 from collections import Counter
@@ -14,8 +14,8 @@ _NO_CUES = ("NOTE", "STYLE", "REGION", "WEBVTT")
 _CUE = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}.*")
 _VOICE = re.compile(r"<v(?:\.[^\s>]*)?[ \t]+([^>]+)>|</v>")
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>|<\d\d[\d:.]*>|\{\\[^}]*\}")
-_GAP = 0.5  # seconds: the most between captions that roll up
-_PAUSE = 2.0  # seconds
+_GAP = 0.5  # seconds: longest gap between captions that roll up
+_PAUSE = 2.0  # seconds of a pause that ends a paragraph
 
 
 def load_subtitles(source: Source) -> Document:
@@ -25,7 +25,7 @@ def load_subtitles(source: Source) -> Document:
     last: list[tuple[str, str]] = []
     end, before = 0.0, ""
     for begin, stop, lines in _cues(read_text(source), left_out):
-        again = 0  # lines that captions which roll up say once more
+        again = 0  # lines repeated by captions that roll up
         if begin - end < _GAP:
             again = next((n for n in range(len(lines), 0, -1) if last[-n:] == lines[:n]), 0)
         for speaker, text in lines[again:]:
@@ -42,9 +42,9 @@ def load_subtitles(source: Source) -> Document:
 
 
 def _cues(text: str, left_out: Counter[str]) -> Iterator[tuple[float, float, list[tuple[str, str]]]]:
-    """Begin and end in seconds, and the lines that are said, each after its speaker, or ""."""
+    """Yield for each cue its begin and end in seconds, and its lines as (speaker or "", text)."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    blank = r"\n\n" if text.startswith("WEBVTT") else r"\n[ \t]*\n"  # YouTube's cues have lines of a space
+    blank = r"\n\n" if text.startswith("WEBVTT") else r"\n[ \t]*\n"  # WebVTT cues of YouTube have lines of one space
     cue: tuple[float, float] | None = None
     for block in re.split(blank, text):
         lines = block.strip("\n").split("\n")
@@ -55,7 +55,7 @@ def _cues(text: str, left_out: Counter[str]) -> Iterator[tuple[float, float, lis
             yield *cue, list(_said(lines[place + 1 :]))
         elif lines[0].startswith(_NO_CUES):
             left_out["comment"] += lines[0].startswith("NOTE")
-        elif cue is not None:  # a blank line within a cue
+        elif cue is not None:  # text after a blank line within a cue
             yield *cue, list(_said(lines))
 
 

@@ -1,4 +1,4 @@
-"""CSV and TSV: the delimiter is found out, rows are read one at a time."""
+"""Load CSV and TSV files: the delimiter is detected, and rows are read one at a time."""
 
 import csv
 import io
@@ -28,16 +28,16 @@ from kgrag.loaders.named_rows import Columns, RowReader, RowTable, is_table
 from kgrag.loaders.reading import Format
 from kgrag.values.documents import Document, Problem, Section
 
-_LINES = 500  # that are not ASCII, by which an encoding is told
-_COMPARED = 20  # rows, the header among them, by which a delimiter is told
+_LINES = 500  # lines beyond ASCII used to detect an encoding
+_COMPARED = 20  # rows, including the header, used to detect a delimiter
 _UNCLOSED = "opens a quote that is never closed; no row after it could be read"
-_UNDECODED = re.compile("[\udc80-\udcff]")  # what surrogateescape makes of bytes that are not UTF-8
-_DECLARED = re.compile(r"sep=([,;|\t])\r?\n", re.IGNORECASE)  # how a file names its delimiter to Excel
+_UNDECODED = re.compile("[\udc80-\udcff]")  # bytes that are not UTF-8, decoded with surrogateescape
+_DECLARED = re.compile(r"sep=([,;|\t])\r?\n", re.IGNORECASE)  # the declaration of the delimiter for Excel
 
 
 def load_csv(source: Source, columns: Columns) -> Iterator[Item]:
     """Yield the rows of a CSV or TSV file with a header, one at a time. Raises BadInput."""
-    # The limit is the process's; it is only ever raised, and rows are measured by _Lines.
+    # the limit holds for the whole process, so only ever raise it; _Lines checks the size of rows
     csv.field_size_limit(max(csv.field_size_limit(), min(source.limit, 2**31 - 1)))
     with open_file(source) as binary:
         head = binary.read(SAMPLE)
@@ -45,7 +45,7 @@ def load_csv(source: Source, columns: Columns) -> Iterator[Item]:
         check_binary(head)
         encoding = find_bom(head) or _legacy(source, binary) or "utf-8"
         errors = "surrogateescape" if encoding.startswith("utf-8") else "replace"
-        # newline="": the csv module wants to see for itself which newlines are in quotes.
+        # newline="" lets the csv module handle newlines in quotes
         with io.TextIOWrapper(binary, encoding, errors=errors, newline="") as file:
             sample = file.read(SAMPLE)
             file.seek(0)
@@ -62,7 +62,7 @@ def load_csv(source: Source, columns: Columns) -> Iterator[Item]:
 
 
 def _legacy(source: Source, file: BinaryIO) -> str | None:
-    """Return the legacy encoding of a file without a UTF-8 line beyond ASCII; None if it has none."""
+    """Return the legacy encoding of a file, or None if there is none or some line beyond ASCII is UTF-8."""
     lines = (line for line in iter(partial(file.readline, SAMPLE), b"") if not line.isascii())
     sample = b"".join(islice(lines, _LINES))
     file.seek(0)
@@ -113,7 +113,7 @@ def _rows(source: Source, columns: Columns, records: Iterator["_Record"]) -> Ite
 def _named(
     source: Source, header: list[str], records: Iterable["_Record"]
 ) -> Iterator[tuple[dict[str, str | None], int, str] | Problem]:
-    """Yield the rows by the names of their columns, as `Row`, and a Problem for each faulty or damaged one."""
+    """Yield the rows by column name, as `Row`, and a Problem for each faulty or damaged row."""
     for number, record in records:
         place = f"{source.shown}:{number}"
         try:
@@ -128,10 +128,10 @@ def _named(
 
 
 def _head_place(rows: list["_Record"]) -> int:
-    """Return the place of the header among the first rows: 0, or below titles and comments.
+    """Return the position of the header among the first rows: 0, or below titles and comments.
 
-    The header is as wide as most rows. What stands above it is narrower, and begins with a single cell or a comment, or
-    a blank line parts it from the header.
+    The header is as wide as most rows. Rows above it are narrower, and they begin with a single cell or a comment, or a
+    blank line separates them from the header.
     """
     widths = [_width(cells) for _, cells in rows]
     usual = max(Counter(widths).items(), key=lambda item: (item[1], item[0]), default=(1, 0))[0]
@@ -159,7 +159,7 @@ _Record = tuple[int, list[str] | BadInput]
 
 
 def _records(lines: "_Lines", reader: Iterator[list[str]]) -> Iterator[_Record]:
-    """Yield each row that is not blank: the number of its first line, and its cells or its fault."""
+    """Yield each non-blank row: the number of its first line, and its cells or its fault."""
     while True:
         lines.begin_row()
         try:
@@ -177,7 +177,7 @@ def _records(lines: "_Lines", reader: Iterator[list[str]]) -> Iterator[_Record]:
 
 
 class _Lines:
-    """Lines for the csv reader; counts them and skips rows that are too long to hold."""
+    """Feeds lines to the csv reader, counts them, and skips rows over the size limit."""
 
     def __init__(self, file: io.TextIOWrapper, limit: int) -> None:
         self._file = file
@@ -189,7 +189,7 @@ class _Lines:
 
     @property
     def in_row(self) -> int:
-        """How many lines of the row were read."""
+        """The number of lines of the row read so far."""
         return self._number + 1 - self.first
 
     def begin_row(self) -> None:
@@ -213,7 +213,7 @@ class _Lines:
         return line
 
     def _skip_row(self, line: str) -> None:
-        """Read on to the end of the row: a newline outside quotes."""
+        """Read to the end of the row: a newline outside quotes."""
         while line and not (line.endswith(("\n", "\r")) and self._quotes % 2 == 0):
             ended = line.endswith(("\n", "\r"))
             line = self._file.readline(SAMPLE)
@@ -222,9 +222,9 @@ class _Lines:
 
 
 def _sniff(sample: str, suffix: str) -> str:
-    """Return the delimiter with most columns in the header, of those with as many in the rows if there are any.
+    """Return the delimiter with most columns in the header, preferably one with as many columns in the rows.
 
-    Titles may stand above the header. The file's name decides between ties. Cells of TSV may have more of other signs.
+    Titles may precede the header. The file name decides ties; in a .tsv file, tabs win over other signs in the cells.
     """
     candidates = ["\t", ",", ";", "|"] if suffix == ".tsv" else [",", ";", "\t", "|"]
 
@@ -243,7 +243,7 @@ def _sniff(sample: str, suffix: str) -> str:
 
 
 def _quoting(file: io.TextIOWrapper, limit: int) -> Literal[0, 3]:
-    """Return how a file of tabs is to be read: its quotes are characters if one that opens a cell is never closed."""
+    """Return the quoting mode for a file of tabs: quotes are plain characters if an opening quote is never closed."""
     lines = _Lines(file, limit)
     records = _records(lines, csv.reader(lines, delimiter="\t", strict=True))
     open_ = any(
@@ -254,7 +254,7 @@ def _quoting(file: io.TextIOWrapper, limit: int) -> Literal[0, 3]:
 
 
 def _header(cells: list[str]) -> list[str]:
-    """Return names for all columns, each only once: an unnamed one is called after its position."""
+    """Return unique names for all columns; an unnamed column is named by its position."""
     names: list[str] = []
     for position, cell in enumerate(cells, 1):
         name = one_line(cell) or f"column_{position}"
@@ -275,7 +275,7 @@ def _row(header: list[str], cells: list[str]) -> dict[str, str | None]:
 
 
 def _decoded(cells: list[str] | BadInput, header: list[str] | None = None) -> tuple[list[str], str]:
-    """Return the cells of a row, U+FFFD for single damaged bytes, and a remark on these. Raises BadInput."""
+    """Return the cells of a row with U+FFFD for damaged bytes, and a remark on them. Raises BadInput."""
     if isinstance(cells, BadInput):
         raise cells
     count, place = 0, ""

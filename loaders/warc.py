@@ -1,6 +1,6 @@
-"""Web archives (WARC, ISO 28500) and the texts taken from them (WET), plain or compressed: each page is a document.
+"""Load web archives (WARC, ISO 28500) and extracted texts (WET), plain or compressed: each page is a document.
 
-Pages that a server answered with an error, pictures and the like are passed over.
+Error responses of servers, pictures and the like are skipped.
 """
 
 import re
@@ -29,12 +29,12 @@ from kgrag.values.documents import Document, Problem, Section, Table
 
 _CHARSET = re.compile(r"charset=[\"']?([\w.:-]+)", re.IGNORECASE)
 _CODECS = {"br": "brotli", "zstd": "zstd", "gzip": "gzip", "x-gzip": "gzip"}
-"""Content encodings (RFC 9110, section 8.4.1), and what pyarrow calls them."""
+"""Content encodings (RFC 9110, section 8.4.1) and their names in pyarrow."""
 _HTML = ("text/html", "application/xhtml+xml")
 
 
 def load_warc(source: Source) -> Iterator[Item]:
-    """Yield the pages of a web archive, one at a time; a Problem for each unreadable one. Raises BadInput."""
+    """Yield the pages of a web archive one at a time, or a Problem for an unreadable page. Raises BadInput."""
     needs("warcio", "a web archive", "warcio", "web")
     from warcio.archiveiterator import ArchiveIterator
     from warcio.exceptions import ArchiveLoadFailed
@@ -58,7 +58,7 @@ def load_warc(source: Source) -> Iterator[Item]:
 
 
 def _record(source: Source, record: Any, number: int, left_out: Counter[str]) -> Iterator[Item]:
-    """Yield the document of a record, or the Problem with it; nothing for a record that is no page."""
+    """Yield the document of a record, or a Problem; nothing if the record is not a page."""
     if record.rec_type == "response":
         kind = (record.http_headers.get_header("Content-Type") or "") if record.http_headers else ""
         good = record.http_headers is not None and record.http_headers.get_statuscode() == "200"
@@ -101,7 +101,7 @@ def _record(source: Source, record: Any, number: int, left_out: Counter[str]) ->
 
 
 def _body(record: Any, most: int) -> bytes:
-    """Return the first bytes of a page as its server meant it. Raises BadInput for an unreadable content encoding."""
+    """Return the first bytes of a page, decompressed. Raises BadInput if the content encoding is unreadable."""
     from warcio.bufferedreaders import BufferedReader
 
     named = (record.http_headers.get_header("Content-Encoding") or "") if record.http_headers else ""
@@ -114,7 +114,7 @@ def _body(record: Any, most: int) -> bytes:
         for name in reversed(encodings):
             data = _decoded(data, name, most)
     except (OSError, KeyError, ImportError, ValueError) as error:
-        with suppress(UnicodeDecodeError):  # archives may keep a decoded body under its original header
+        with suppress(UnicodeDecodeError):  # archives may store a decoded body with its original header
             data.decode()
             return data
         raise BadInput(f"is in the content encoding {one_line(named)[:40]!r}, which cannot be read") from error
@@ -122,7 +122,7 @@ def _body(record: Any, most: int) -> bytes:
 
 
 def _decoded(data: bytes, encoding: str, most: int) -> bytes:
-    """Decode data. Raises KeyError for an encoding without a decoder, OSError for damaged data."""
+    """Decompress data. Raises KeyError for an unknown encoding, OSError for damaged data."""
     import pyarrow
 
     with pyarrow.CompressedInputStream(pyarrow.BufferReader(data), _CODECS[encoding]) as stream:

@@ -1,4 +1,4 @@
-"""The numbers of lists in Word: which a paragraph is of, and what stands before it."""
+"""Numbering of lists in Word: the list of a paragraph, and its marker."""
 
 from collections import defaultdict
 from typing import Any
@@ -11,7 +11,7 @@ _KINDS = {"lowerLetter": "a", "upperLetter": "A", "lowerRoman": "i", "upperRoman
 
 
 class WordNumbering:
-    """The lists of a document, and where each of them is."""
+    """The lists of a document and their current numbers."""
 
     def __init__(self, elements: list[Any]) -> None:
         abstract = {value(e, "abstractNumId"): e for e in elements if tag(e) == "abstractNum"}
@@ -20,8 +20,8 @@ class WordNumbering:
             for number, element in abstract.items()
             if (link := child(element, "styleLink")) is not None
         }
-        self._lists: dict[str, tuple[str, dict[int, Any]]] = {}  # a number -> its list and levels
-        self._starts: dict[str, dict[int, int]] = {}  # a number -> level -> where it begins anew
+        self._lists: dict[str, tuple[str, dict[int, Any]]] = {}  # id -> the list and its levels
+        self._starts: dict[str, dict[int, int]] = {}  # id -> level -> the number at which it restarts
         self._at: dict[str, dict[int, int]] = defaultdict(dict)
         self._started: set[tuple[str, int]] = set()
         for element in elements:
@@ -41,12 +41,12 @@ class WordNumbering:
             self._lists[number] = of, levels
 
     def level(self, number: str, style: str) -> int:
-        """Return the level of a list that paragraphs of a style have."""
+        """Return the level of a list that is linked to a paragraph style."""
         levels = self._lists.get(number, ("", {}))[1]
         return next((level for level, form in levels.items() if setting(form, "pStyle") == style), 0)
 
     def marker(self, listed: tuple[str, int] | None) -> str | None:
-        """Return the mark of the next paragraph of a list, "- " or "3. ", indented by its level; None for no list."""
+        """Return the marker of a list's next item, "- " or "3. ", indented by its level; None without a list."""
         if listed is None or listed[0] == "0":
             return None
         number, level = listed

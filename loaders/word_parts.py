@@ -1,4 +1,4 @@
-"""DOCX files, as the reading process sees them (ISO/IEC 29500-1, chapter 17)."""
+"""Read DOCX files in the reading process (ISO/IEC 29500-1, chapter 17)."""
 
 import io
 import re
@@ -44,7 +44,7 @@ _WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml."
 def chunk_blocks(data: bytes, kind: str, depth: int) -> tuple[list[Block], Counter[str]] | None:
     """Return the blocks of a part by its media type, and the counts of omitted parts; None for an unknown type.
 
-    `depth`: of documents that it stands in. Raises BadInput.
+    `depth`: the number of documents around it. Raises BadInput.
     """
     if kind.startswith(_WORD):
         return docx_blocks(data, depth)
@@ -77,23 +77,23 @@ def _blocks(outline: Outline) -> Iterator[Block]:
 
 
 _PASSED = frozenset("Fallback pPr rPr moveFrom delText instrText sectPr tblPr".split())
-"""Elements without text of their own: a fallback repeats its neighbour, and moved text stands at its new place."""
+"""Elements without text of their own: a fallback repeats its neighbour, and moved text is read at its new place."""
 _RUNNING = {"header": "running head", "footer": "running foot"}
-"""Parts that stand on every page, and what they are counted as."""
+"""Parts that repeat on every page, and the kinds under which they are counted."""
 _LEFT_OUT = {"del": "deleted piece", "rt": "reading of characters"}
 _SIGNS = {"superscript": "^", "subscript": "_"}
 _CODE = re.compile(r"\b(?:code|listing|preformatted|verbatim)\b", re.IGNORECASE)
 """Styles of code, whose spaces are kept."""
 _ITEM = re.compile("list(?! continue| paragraph)")
-"""Styles whose paragraphs are items, even without a list."""
+"""Styles whose paragraphs are list items, even without a list."""
 _HEADING = re.compile(r"heading (\d+)", re.IGNORECASE)
-_BODY = 9  # the level of text in outlines
+_BODY = 9  # the outline level of body text
 _OFF = ("0", "false", "off")
 _FIRST_ROW = 0x20  # the bit of w:tblLook that means Header Row
-_MAX_HEADING = 200  # characters: contracts give whole clauses a level
+_MAX_HEADING = 200  # characters; contracts give whole clauses an outline level
 _MAX_DEPTH = 200
 _MAX_COLUMNS = 1000
-_MAX_CHUNKS = 3  # documents in documents
+_MAX_CHUNKS = 3  # nesting of documents in documents
 
 
 def read_docx(file: IO[bytes]) -> dict[str, Any]:
@@ -109,7 +109,7 @@ def read_docx(file: IO[bytes]) -> dict[str, Any]:
 
 
 def _keep_chunks() -> None:
-    """Have python-docx keep documents within a document as they are: it would take them for XML."""
+    """Make python-docx keep embedded documents as bytes, since it would parse them as XML."""
     from docx.opc.part import PartFactory
 
     PartFactory.part_class_selector = _part_class
@@ -124,7 +124,7 @@ def _part_class(kind: str, relation: str) -> Any:
 
 
 def docx_blocks(data: bytes, depth: int) -> tuple[list[Block], Counter[str]]:
-    """Return the blocks of an embedded document, so many deep, and the counts of its parts that were left out."""
+    """Return the blocks of a document embedded at `depth`, and the counts of its parts that were left out."""
     import docx
 
     word = _Word(docx.Document(io.BytesIO(data)).part, depth)
@@ -140,7 +140,7 @@ class _Word:
         self._styles = {value(s, "styleId"): s for s in self._related("styles") if tag(s) == "style"}
         self._numbering = WordNumbering(self._related("numbering"))
         self._texts = {kind: {value(e, "id"): e for e in self._related(f"{kind}s")} for kind in ("footnote", "endnote")}
-        self._waiting: list[tuple[str, Any]] = []  # notes of this section
+        self._waiting: list[tuple[str, Any]] = []  # the notes of this section
         self._noted: dict[str, int] = defaultdict(int)
         self.left_out = Counter({"comment": len(self._related("comments"))})
         for relation in part.rels.values():
@@ -148,11 +148,11 @@ class _Word:
             if kind is not None and not relation.is_external:
                 root = parse_xml(relation.target_part.blob)
                 self.left_out[kind] += bool(run_text(root).strip())
-        self._list = ""  # the one that the last item is of
+        self._list = ""  # the list of the last item
         self._charts: list[Any] = []
-        self._boxes: list[Any] = []  # frames of text that hang on a paragraph
+        self._boxes: list[Any] = []  # text frames anchored to the current paragraph
         self._pictures = Pictures()
-        self._drawings: list[Any] = []  # of the last paragraph
+        self._drawings: list[Any] = []  # the drawings of the last paragraph
 
     def _related(self, name: str) -> list[Any]:
         """Return the elements of another part of the file."""
@@ -164,7 +164,7 @@ class _Word:
         return []
 
     def _target(self, element: Any, name: str = "id") -> Any:
-        """Return the part of the file that an attribute refers to, None if it is missing."""
+        """Return the part of the file that an attribute refers to, or None if it is missing."""
         relation = self._part.rels.get(value(element, name))
         return None if relation is None or relation.is_external else relation.target_part
 
@@ -190,14 +190,14 @@ class _Word:
                 yield from self._table(element)
             elif kind == "altChunk":
                 yield from self._chunk(element)
-            elif kind not in _PASSED:  # what stands around paragraphs and tables, and is not seen
+            elif kind not in _PASSED:  # an invisible wrapper around paragraphs and tables
                 yield from self.blocks(element)
 
     def _chunk(self, element: Any) -> Iterator[Block]:
         """Yield the blocks of a part in another format (section 17.17.2.1)."""
         blocks = None
         if self._depth < _MAX_CHUNKS and (part := self._target(element)) is not None:
-            with suppress(Exception):  # a damaged part must not lose the rest
+            with suppress(Exception):  # a damaged part must not cost the rest
                 blocks = chunk_blocks(part.blob, part.content_type, self._depth + 1)
         if blocks is None:
             self.left_out["embedded part"] += 1
@@ -224,7 +224,7 @@ class _Word:
             if marker is None:
                 yield ["text", text]
             else:
-                if listed is None or listed[1] == 0:  # what is deeper may be another list of the file, not to readers
+                if listed is None or listed[1] == 0:  # deeper items may have another list id, but belong to this list
                     self._list = listed[0] if listed is not None else style
                 yield ["item", self._list, marker + text]
         yield from self._beside()
@@ -269,7 +269,7 @@ class _Word:
         return 0
 
     def _listed(self, paragraph: Any) -> tuple[str, int] | None:
-        """Return the number of a paragraph's list, and its level."""
+        """Return the id of a paragraph's list and the level in it, or None."""
         own = child(paragraph, "pPr")
         style = setting(own, "pStyle")
         for holder in (own, *(child(style, "pPr") for style in self._chain(style))):
@@ -282,14 +282,14 @@ class _Word:
         return None
 
     def _marker(self, paragraph: Any) -> str | None:
-        """Return the mark of the next paragraph, None for one that is no item of a list."""
+        """Return the marker of the next paragraph, or None if it is not a list item."""
         listed = self._listed(paragraph)
         return "- " if listed is None and _ITEM.match(self._style(paragraph)) else self._numbering.marker(listed)
 
     def _text(self, element: Any, *, keep: bool = False) -> str:
         """Return the text below an element, with insertions and without deletions; spaces separate its paragraphs.
 
-        `keep`: its spaces, too.
+        `keep` preserves the spaces in it.
         """
         line = Inline()
         self._read(element, line)
@@ -334,7 +334,7 @@ class _Word:
             line.text("-")
         elif kind in ("footnoteReference", "endnoteReference"):
             self._note(kind.removesuffix("Reference"), element, line)
-        elif kind == "ffData":  # a field of a form, whose value no text says
+        elif kind == "ffData":  # a form field, whose value is not in the text
             line.word(_filled_in(element))
             return
         elif kind == "oMath":
@@ -372,7 +372,7 @@ class _Word:
             line.note(label)
 
     def _property(self, run: Any, name: str) -> str:
-        """Return a property of a run, or of its style, "" if it has none."""
+        """Return a property of a run or of its style, or "" if neither has it."""
         own = child(run, "rPr")
         for holder in (own, *(child(style, "rPr") for style in self._chain(setting(own, "rStyle")))):
             if child(holder, name) is not None:
@@ -418,9 +418,9 @@ class _Word:
         yield from self._beside()
 
     def _heads(self, table: Any) -> int:
-        """Return the number of header rows by the options of a table and its style: 0 where these say nothing.
+        """Return the number of header rows according to the options and style of a table, or 0 if unknown.
 
-        Word sets the option Header Row in every new table, so that alone says nothing.
+        Word sets the option Header Row in every new table, so the option alone proves nothing.
         """
         options = child(table, "tblPr")
         if (look := child(options, "tblLook")) is None:
@@ -438,7 +438,7 @@ class _Word:
 
 
 def _filled_in(field: Any) -> str:
-    """Return the choice of a list, or whether a box is ticked."""
+    """Return the value of a form field: the choice from a list, or a mark if a box is ticked."""
     if (choices := child(field, "ddList")) is not None:
         names = [value(e, "val") for e in choices if tag(e) == "listEntry"]
         kind = "default" if child(choices, "result") is None else "result"
@@ -451,7 +451,7 @@ def _filled_in(field: Any) -> str:
 
 
 def _length(table: Any) -> int:
-    """Return how many characters stand in a table."""
+    """Return the number of characters in a table."""
     return len(run_text(table))
 
 
@@ -459,12 +459,12 @@ def _paragraphs(element: Any) -> Iterator[Any]:
     for inner in element.iterchildren():
         if tag(inner) == "p":
             yield inner
-        elif tag(inner) not in _PASSED:  # a small table in a cell is text of it
+        elif tag(inner) not in _PASSED:  # a small table inside a cell is part of the cell's text
             yield from _paragraphs(inner)
 
 
 def _text_of(element: Any) -> str:
-    """Return the text of an element, with the font's characters for private ones."""
+    """Return the text of an element, with private characters replaced according to the font."""
     text: str = element.text or ""
     if text.isascii() or not any("\uf020" <= character <= "\uf0ff" for character in text):
         return text

@@ -1,9 +1,9 @@
-"""A sandbox for untrusted files: a process of its own reads them, so that a hostile one can harm nothing else.
+"""A sandbox for untrusted files: a separate process reads them, so that a hostile file cannot harm anything else.
 
-It is told how much memory it may take, and says that it is ready. Of requests, {"open": path, "format": "module:name",
-"options": {}} has what is named make of a path, and the options, the header at once, or an object with `header()`,
-`page(number)` and `close()`, and {"page": number} asks that for a page. Answers are {"header": ...}, what a page gives,
-or {"problem": reason}.
+The process gets a memory limit and reports when it is ready. The request {"open": path, "format": "module:name",
+"options": {}} calls that name with the path and the options. It returns the header itself, or an object with
+`header()`, `page(number)` and `close()`, which {"page": number} then asks for pages. Replies are {"header": ...}, the
+page, or {"problem": reason}.
 """
 
 import importlib
@@ -18,8 +18,8 @@ MEMORY = "needs more than {} MB of memory to read; raise the limit with KGRAG_LO
 
 
 def main() -> None:
-    """Answer requests within a limit of memory, until there are no more."""
-    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # numpy would take memory for each core, and has nothing to do
+    """Answer requests within a memory limit until there are no more."""
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # numpy would allocate memory for each core for nothing
     tell, requests = begin(), messages()
     memory_mb: int = next(requests)
     limit_memory("AS", memory_mb)
@@ -62,7 +62,7 @@ class _Reader:
 
 
 def _is_memory(error: BaseException | None) -> bool:
-    """Return whether it is a MemoryError, or wraps one."""
+    """Return whether an error is a MemoryError or wraps one."""
     while error is not None:
         if isinstance(error, MemoryError) or any(isinstance(part, MemoryError) for part in error.args):
             return True

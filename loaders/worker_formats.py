@@ -1,4 +1,4 @@
-"""Formats whose files are one document each, read as a whole by a process of its own."""
+"""Formats with one document per file, each read as a whole in a reading process."""
 
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
@@ -16,15 +16,15 @@ from kgrag.values.documents import Document, Section, Table
 
 MAX_TEXT = 64 * MB
 _MAX_UNPACKED = 1024 * MB
-_MAX_RATIO = 300  # what XML files of office programs are packed to is a fiftieth at most
+_MAX_RATIO = 300  # compression ratio; XML files of office programs reach 50 at most
 _MAX_PARTS = 20_000
 
 
 class Content(TypedDict):
     """The contents of a file as JSON: `sections` are pairs of a path of headings and the text under it.
 
-    `tables`: pairs of a caption and the rows. `figures`: as in figures.py. `problems`: what was damaged. `left_out`:
-    how much stands beside the text, by kind (see `TOLD` in base.py). `encoding`: its legacy encoding, else empty.
+    `tables`: pairs of a caption and the rows. `figures`: as in figures.py. `problems`: damaged parts. `left_out`: the
+    parts left out, counted by kind (see `TOLD` in base.py). `encoding`: the legacy encoding, or "".
     """
 
     title: str
@@ -38,7 +38,7 @@ class Content(TypedDict):
 
 
 def content(outline: Outline, title: str = "", metadata: dict[str, Any] | None = None) -> Content:
-    """Return the contents of an outline. Raises BadInput for too much of it."""
+    """Return the contents of an outline. Raises BadInput if there is too much text."""
     sections = outline.sections()
     cells = sum(len(cell) for table in outline.tables for row in table.rows for cell in row)
     if sum(len(s.text) for s in sections) + cells > MAX_TEXT:
@@ -87,7 +87,7 @@ def document_of(source: Source, content: Mapping[str, Any]) -> Document:
 def check_archive(path: Path) -> set[str]:
     """Return the names of the parts of a ZIP archive.
 
-    Raises BadInput for a damaged one, or one that unpacks to too much.
+    Raises BadInput if it is damaged or would unpack to too much data.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -104,7 +104,7 @@ def check_archive(path: Path) -> set[str]:
 
 
 def parse_xml(archive: zipfile.ZipFile, name: str) -> Element:
-    """Parse an XML part of an archive. Raises BadInput for one with entities, which may grow without end."""
+    """Parse an XML part of an archive. Raises BadInput if it declares entities, which may expand without bound."""
     data = archive.read(name)
     if b"<!ENTITY" in data:
         raise BadInput("defines XML entities: it is not opened")

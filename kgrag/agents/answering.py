@@ -1,6 +1,6 @@
-"""Answering: a language model answers from titled passages and cites them, or says that they do not hold the answer.
+"""Answering: a language model answers from titled passages and cites them, or says that they do not contain the answer.
 
-GEAR, appendix J.3 for the short answers and for those without passages.
+Short answers and answers without passages follow GEAR, appendix J.3.
 """
 
 import re
@@ -24,15 +24,15 @@ from kgrag.values.results import Item, Passage, Summary
 
 _END = re.compile(r"(?<=[.!?])\s+(?![a-z])|(?<=[。！？])|\s*\n\s*")
 _TITLE, _FIRST = 1.5, 1.0
-"""Weights of a title that is named, and of the first place, beside one shared word."""
+"""Weights of a named title and of the first sentence, relative to one shared word."""
 
 
 def nearest_sentences(items: Sequence[Item], question: str, most: int) -> list[Item]:
-    """Return the items with the `most` best sentences of each passage for the question, in their order.
+    """Return the items with the `most` best sentences of each passage for the question, in order.
 
-    A small model reads these sooner and better. The first sentence says what a passage is about; the others count by
-    the words of the question that they have, and by the other passages whose titles they name. Source: our own
-    experiment, docs/local.md.
+    A small model reads these faster and better. The first sentence introduces the passage. Other sentences score by
+    their words from the question, and by the titles of other passages that they name. Source: our own experiment,
+    docs/local.md.
     """
     question_stems = stems_in(question)
     titles = {without_parenthesis(p.title) for item in items if not isinstance(item, Summary) for p in item} - {""}
@@ -55,8 +55,8 @@ def nearest_sentences(items: Sequence[Item], question: str, most: int) -> list[I
 OnText = Callable[[str], None]
 
 _EFFORTS = {"low": (0.5, 3, False, 3), "high": (1.5, 8, True, 0)}
-"""Effort -> share of the usual steps, passages that the answer is read from, whether it is worked out in sentences, and
-how many sentences of a passage are shown."""
+"""Effort -> share of the usual steps, passages for the answer, whether the model reasons in sentences first, and the
+number of sentences shown per passage."""
 UNCITED = "(No passage is cited for this.)"
 """A remark after an answer that lacks citations."""
 
@@ -91,7 +91,7 @@ class AnswerOptions(Options):
 
 
 def effort_options(options: type[AnswerOptions], effort: object) -> dict[str, Any]:
-    """Return the option values that an effort sets where they are not set otherwise."""
+    """Return the option values implied by an effort, for options that are not set otherwise."""
     if effort not in _EFFORTS:
         return {}
     share, evidence, reason, sentences = _EFFORTS[str(effort)]
@@ -113,10 +113,10 @@ def answer(
     facts: Sequence[Triple] = (),
     choices: Sequence[str] = (),
 ) -> ModelAnswer:
-    """Answer from items of evidence, each one passage or several that are read together, and from `facts`.
+    """Answer from items of evidence, each one passage or several that belong together, and from `facts`.
 
-    Without any evidence, and if it may abstain, no call is made. `choices`: the answer is one of these. `on_text` is
-    called with the partial text of an answer that is not short. Raises ModelError.
+    Without evidence no call is made, if abstaining is allowed. `choices`: the answer is one of these. `on_text` is
+    called with the partial text of an answer, unless it is short. Raises ModelError.
     """
     facts = facts if settings.facts else ()
     read = nearest_sentences(items, question, settings.sentences) if settings.sentences else items
@@ -141,7 +141,7 @@ def answer(
         text = _bare(reply, reasoned=reasoned)
         if says_not_found(text):
             return ModelAnswer(NOT_FOUND, False)
-        rests_on = cited(reply, items).citations if reasoned else ()  # what the steps to the answer cite
+        rests_on = cited(reply, items).citations if reasoned else ()  # the citations of the reasoning steps
         return ModelAnswer(cited(text, items).text, True, rests_on, *doubts_of(text, items, question, short=True))
     prompt = "answer" if settings.abstain else "answer-always"
     text = llm.text("answer", prompt=prompt, on_text=on_text, passages=passages, question=question, language=language)
@@ -170,7 +170,7 @@ def answer_closed(
     on_text: OnText | None = None,
     choices: Sequence[str] = (),
 ) -> ModelAnswer:
-    """Answer from what the model knows. Raises ModelError."""
+    """Answer from the model's own knowledge. Raises ModelError."""
     language = settings.language
     if choices:
         passages, letters = "(There are no passages.)", _lettered(choices)
@@ -210,7 +210,7 @@ def within(items: Sequence[Item], tokens: int | None) -> list[Item]:
 
 
 def _bare(text: str, *, reasoned: bool = False) -> str:
-    """Return a short answer without its label and only its first line; of a `reasoned` reply only the conclusion."""
+    """Return the first line of a short answer without its label; for a `reasoned` reply, only the conclusion."""
     if reasoned:
         conclusions = _LAST.findall(text)
         return (CITED.sub("", str(conclusions[-1])) if conclusions else text.splitlines()[-1]).strip(" *")

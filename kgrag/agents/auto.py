@@ -1,7 +1,7 @@
-"""A cascade of two strategies: one retrieval where its passages hold the answer, steps of search where they do not.
+"""A cascade of two strategies: one retrieval if its passages contain the answer, otherwise several steps of search.
 
-The reader decides: it may say that the passages do not hold the answer, and only then the other strategy begins. What
-that costs is one call more where steps are needed; what it saves is all of them where they are not.
+The reader decides: the second strategy starts only if the reader says that the passages do not contain the answer. If
+steps are needed, this costs one more call; if not, it saves all of them.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ class AutoOptions(AnswerOptions):
 
 
 class Auto(Strategy):
-    """Answers from one retrieval if its passages hold the answer; else another strategy searches on.
+    """Answers from one retrieval if its passages contain the answer; otherwise another strategy searches on.
 
     Example:
         >>> system = Auto(PathRank(collection.context), then="ircot")
@@ -62,7 +62,7 @@ class Auto(Strategy):
         self._then = kind(self.retriever, **dict(expression.options))
 
     def at_most(self) -> tuple[int, int]:
-        """See Strategy: the reader's try, and what the other strategy takes."""
+        """See Strategy: the reader's attempt plus the calls of the other strategy."""
         calls, tokens = super().at_most()
         more, read = self._then.at_most()
         return calls + more, tokens + read
@@ -73,7 +73,7 @@ class Auto(Strategy):
 
 
 class _Auto(Episode):
-    """One question under way: `first`, and once that was not enough, an episode of the other strategy."""
+    """One question in progress: `first`, and if that was not enough, an episode of the other strategy."""
 
     def __init__(self, inquiry: QuestionContext, settings: AutoOptions, first: Episode, then: Strategy) -> None:
         super().__init__(inquiry, settings)
@@ -108,7 +108,7 @@ class _Auto(Episode):
         return False
 
     def finalise(self) -> list[Scored]:
-        """See Episode; what the first retrieval found until the other strategy has found something."""
+        """See Episode; the first retrieval's ranking until the other strategy has hits."""
         if self._now is not self._then:
             return self._now.finalise()
         return self._then.finalise() or self._first_found

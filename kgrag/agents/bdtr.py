@@ -1,9 +1,9 @@
 """BDTR: dual thoughts widen the pool of passages, a chain of reasoning decides which of them are read.
 
 BDTR, section 3 and appendix A.3. Each round asks for a fast thought (a short, direct follow-up question) and a slow one
-(which names a bridge), and searches for both; a passage's score is the best that any query gave it (3.1). Then a model
-writes a chain of reasoning, a verifier says which passages support it, and these go to the top (3.2); how many passages
-are read is decided by their scores.
+(which names a bridge), and searches for both. A passage keeps its best score over all queries (3.1). Then a model
+writes a chain of reasoning, and the passages that a verifier finds to support it move to the top (3.2). The scores
+determine the number of passages to read.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from kgrag.values.events import Chained, Verified
 
 
 class Thoughts(BaseModel):
-    """A reply with two thoughts; with a chain of reasoning where one is asked for."""
+    """A reply with two thoughts, and with a chain of reasoning if the prompt asks for it."""
 
     fast: str = Field(min_length=1)
     slow: str = ""
@@ -82,7 +82,7 @@ class Bdtr(Strategy):
 
 
 class _Bdtr(Episode):
-    """Thoughts under way; `earlier`: those of earlier rounds."""
+    """One question in progress; `earlier`: the thoughts of earlier rounds."""
 
     settings: BdtrOptions
 
@@ -125,7 +125,7 @@ class _Bdtr(Episode):
         return self.candidates.ranking()
 
     def conclude(self) -> Outcome:
-        """See Episode; what supports the chain is read first (section 3.2, equations 5 and 6; algorithm 1)."""
+        """See Episode; passages that support the chain come first (section 3.2, equations 5 and 6; algorithm 1)."""
         ranking = self.finalise()
         if not self.settings.calibrate or not ranking:
             return Outcome(ranking)
@@ -142,7 +142,7 @@ class _Bdtr(Episode):
         return Outcome([*read, *(x for x in ranking if x.id not in evidence)], len(read))
 
     def _verified(self, ranking: Sequence[Scored]) -> list[Scored]:
-        """Return the passages among the first that support a chain of reasoning, by a model. Raises ModelError."""
+        """Return the top passages that support a chain of reasoning according to a model. Raises ModelError."""
         question, llm = self.inquiry.question.wording, self.inquiry.llm
         chain = self.chain or llm.text("chain", passages=self._numbered_best(self.settings.read), question=question)
         self.emit(Chained(text=" ".join(chain.split())))

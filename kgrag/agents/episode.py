@@ -1,4 +1,4 @@
-"""One question under way: what a strategy is given, does step by step, and ends with."""
+"""One question in progress: the input of a strategy, its steps, and its outcome."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ class StepQuery:
 
     Attributes:
         text: the text to search for.
-        role: which of a step's queries it is, such as "fast"; empty if there is one kind.
+        role: the kind of query within a step, such as "fast"; empty if there is only one kind.
 
     Example:
         >>> StepQuery("designer of the Fram", role="fast").role
@@ -38,11 +38,11 @@ class Outcome:
 
     Attributes:
         ranking: the passages, best first.
-        evidence: what the answer is read from: so many of the ranking, or items (the ids of a passage, or of several
-            that are read together as a path; or a summary); None: by the options of answering.
-        facts: remembered facts, which are shown to the reader, too.
+        evidence: the evidence for the answer: a number of passages of the ranking, or items (the ids of one passage, of
+            several that form a path, or a summary); None: as in the options of answering.
+        facts: remembered facts, which are also shown to the reader.
         text: the strategy's own answer, in place of the reader's; None: the reader answers.
-        reply: an answer that the reader gave already; None: it gave none.
+        reply: an answer that the reader has already given, or None.
 
     Example:
         >>> ranking = Bm25(collection.context).rank(Query("Who designed the Fram?"), 5)
@@ -63,10 +63,10 @@ class QuestionContext:
     Attributes:
         question: the question.
         retriever: the retriever.
-        depth: how many passages the final ranking has.
+        depth: the number of passages in the final ranking.
         emit: receives each event.
-        model: the language model; None when none is configured.
-        try_to_answer: reads an answer from a conclusion; None where it does not hold the answer.
+        model: the language model; None if it is not configured.
+        try_to_answer: reads an answer from a conclusion; returns None if the conclusion does not contain it.
 
     Example:
         >>> question = Query("Who designed the Fram?")
@@ -85,13 +85,13 @@ class QuestionContext:
 
     @property
     def llm(self) -> PromptedModel:
-        """The language model; raises ConfigurationError when none is configured."""
+        """The language model; raises ConfigurationError if it is not configured."""
         if self.model is None:
             raise no_model()
         return self.model
 
     def query(self, text: str) -> Query:
-        """Return a query over the documents that the question may be answered from, with the question's memory.
+        """Return a query with the question's filter and memory.
 
         Args:
             text: the text to search for.
@@ -103,7 +103,7 @@ class QuestionContext:
         return Query(text, question.filter, self.emit, question.memory, question.knowledge)
 
     def hits(self, ranking: Sequence[Scored]) -> tuple[Hit, ...]:
-        """Return the passages of a ranking with their texts, each fetched once a question.
+        """Return the passages of a ranking with their texts; each is fetched once per question.
 
         Args:
             ranking: the ranking.
@@ -132,7 +132,7 @@ class QuestionContext:
             evidence: ids of passages, and summaries.
 
         Returns:
-            The items in their order, without missing passages, and without summaries of no other passage.
+            The items in order, without missing passages and without summaries whose passages are all missing.
         """
         self._fetch([id for item in evidence for id in _ids(item)])
         items: list[Item] = []
@@ -155,10 +155,10 @@ def _ids(item: Evidence) -> Sequence[str]:
 class Episode(ABC):
     """The progress of one question.
 
-    Any method may raise ModelError; `finalise` works all the same.
+    Any method may raise ModelError; `finalise` still works afterwards.
 
     Args:
-        inquiry: the question and what the strategy works with.
+        inquiry: the question and the resources of the strategy.
         settings: the options in force.
 
     Example:
@@ -168,9 +168,9 @@ class Episode(ABC):
     """
 
     steps: int = 1
-    """How many steps it takes at most."""
+    """Maximum number of steps."""
     pool: int = 0
-    """How many passages a retrieval ranks, if that is more than are wanted in the end."""
+    """Number of passages that a retrieval ranks, if larger than the depth of the final ranking."""
 
     def __init__(self, inquiry: QuestionContext, settings: Any) -> None:
         self.inquiry = inquiry
@@ -182,7 +182,7 @@ class Episode(ABC):
         """Return the queries of the next step.
 
         Returns:
-            Queries; none ends the loop.
+            Queries; an empty sequence ends the loop.
         """
 
     def retrieve(self, query: Query) -> list[Scored]:
@@ -198,10 +198,10 @@ class Episode(ABC):
 
     @abstractmethod
     def absorb(self, query: str, ranking: Sequence[Scored]) -> None:
-        """Take in the passages of a query.
+        """Process the passages of a query.
 
         Args:
-            query: its text.
+            query: the text of the query.
             ranking: the passages, best first.
         """
 
@@ -222,7 +222,7 @@ class Episode(ABC):
         """
 
     def conclude(self) -> Outcome:
-        """Return how the episode ends; on failure the answer is read from `finalise`.
+        """Return the outcome of the episode; if this fails, the answer is read from `finalise`.
 
         Returns:
             The conclusion.
@@ -234,7 +234,7 @@ class Episode(ABC):
 
         Args:
             ranking: the ranking.
-            count: the most passages; the option `tokens` may allow fewer.
+            count: the maximum number of passages; the option `tokens` may allow fewer.
 
         Returns:
             The numbered passages.
@@ -242,13 +242,13 @@ class Episode(ABC):
         return numbered(self._best(ranking, count))
 
     def shown_again(self, ranking: Sequence[Scored], count: int) -> str:
-        """Return the best passages as text for a prompt, those of earlier calls first, in their earlier order.
+        """Return the best passages as text for a prompt, with passages of earlier calls first, in their earlier order.
 
-        A server that caches a prompt's beginning then reads only the rest.
+        A server that caches the beginning of prompts then reads only the rest.
 
         Args:
             ranking: the ranking.
-            count: the most passages; the option `tokens` may allow fewer.
+            count: the maximum number of passages; the option `tokens` may allow fewer.
 
         Returns:
             The numbered passages.
@@ -262,7 +262,7 @@ class Episode(ABC):
         return passages[: len(within(passages, self.settings.tokens))]
 
     def notes(self) -> tuple[str, ...]:
-        """Return remarks on the final ranking, such as that the collection lacks what the strategy works with.
+        """Return remarks on the final ranking, such as that the collection lacks data for the strategy.
 
         Returns:
             Sentences.

@@ -1,8 +1,8 @@
 """GEAR: synchronised graph expansion step by step, with a gist memory of the facts that were read.
 
-GEAR, section 5. Each step retrieves by SyncGE (`retrieval.sync_ge`) over the base retriever, reads what it found into
-the memory (5.1), and reasons whether the memory answers the question (5.2); if not, the question is rewritten (5.3).
-In the end the facts of the memory are linked to passages, and these are fused with the hits of all steps (5.4).
+GEAR, section 5. Each step retrieves by SyncGE (`retrieval.sync_ge`) over the base retriever, reads facts from the hits
+into the memory (5.1), and decides whether the memory answers the question (5.2). If not, the question is rewritten
+(5.3). In the end the facts of the memory are linked to passages, which are fused with the hits of all steps (5.4).
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ from kgrag.values.events import Judged, Read, Remembered, Rewritten
 from kgrag.values.results import Step
 
 _DEPTH = 100
-"""Triples that each ranking of a fused one contributes: as many as passages (`rrf`)."""
+"""Triples that each ranking contributes to a fused one, equal to the number of passages (`rrf`)."""
 
 
 class Verdict(BaseModel):
@@ -91,15 +91,15 @@ class Gear(Strategy):
 def balanced(links: Sequence[Sequence[Scored]], steps: Sequence[Sequence[Scored]], constant: float) -> list[Scored]:
     """Return the passages of facts (`links`) and of steps, both halves weighted equally.
 
-    Equation 9 sums over all lists, so that what stands in the middle of many facts' lists gets ahead of what a step
-    found first. Here the facts' lists are fused apart, and with them the best rank that any step gave.
+    Equation 9 sums over all lists, so passages in the middle of many facts' lists overtake the first hits of a step.
+    Here the facts' lists are fused separately, and then fused with the ranking by the best rank in any step.
     """
     fused = reciprocal_rank_fusion([*links, *steps], constant)
     best: dict[str, int] = {}
     for ranking in steps:
         for rank, x in enumerate(ranking, 1):
             best[x.id] = min(rank, best.get(x.id, rank))
-    by_step = sorted((x for x in fused if x.id in best), key=lambda x: best[x.id])  # of equal ones as in equation 9
+    by_step = sorted((x for x in fused if x.id in best), key=lambda x: best[x.id])  # ties as in equation 9
     halves = reciprocal_rank_fusion([reciprocal_rank_fusion(links, constant), by_step], constant)
     trails = {x.id: x.why for x in fused}
     return [replace(x, why=trails[x.id]) for x in halves]
@@ -117,7 +117,7 @@ class _Gear(Episode):
         self.sync.name = "gear"
         self.memory: dict[tuple[str, ...], Triple] = {}
         self.rankings: list[list[Scored]] = []
-        self._facts: tuple[Triple, ...] = ()  # read in the base passages of this step
+        self._facts: tuple[Triple, ...] = ()  # facts read from the base passages of this step
         self._read: set[str] = set()
         self._links: dict[tuple[str, ...], list[Scored]] = {}
         self._verdict: Verdict | None = None
@@ -148,8 +148,8 @@ class _Gear(Episode):
     def absorb(self, query: str, ranking: Sequence[Scored]) -> None:
         """Read into the memory (section 5.1, equation 4), and judge it (section 5.2, equation 6).
 
-        What the step read already in the base passages is remembered, and the other expanded passages are read for the
-        question itself; with `reread` all of them are, and the step's own reading is forgotten, as in the paper.
+        Facts that the step already read from the base passages are kept, and only the other expanded passages are read
+        for the question. With `reread`, as in the paper, all passages are read and the step's own facts are dropped.
         """
         first, again = len(self.rankings) == 1, self.settings.reread
         self._remember(self._facts if first or not again else ())
@@ -172,7 +172,7 @@ class _Gear(Episode):
         return balanced(links, self.rankings, constant)
 
     def conclude(self) -> Outcome:
-        """See Episode; the answer is read from the memory, too."""
+        """See Episode; the memory also serves as evidence."""
         return Outcome(self.finalise(), facts=tuple(self.memory.values()))
 
     def notes(self) -> tuple[str, ...]:
@@ -180,7 +180,7 @@ class _Gear(Episode):
         return self.sync.notes([])
 
     def _facts_in(self, question: str, ranking: Sequence[Scored], memory: Sequence[Triple] = ()) -> tuple[Triple, ...]:
-        """Return the facts that the model reads in passages for a question. Raises ModelError."""
+        """Return the facts that the model extracts from passages for a question. Raises ModelError."""
         self._read.update(x.id for x in ranking)
         return read(self.inquiry.llm, question, self.inquiry.passages(ranking), memory)
 
@@ -243,7 +243,7 @@ class _Gear(Episode):
 
 
 def _uses(retriever: Retriever) -> set[str]:
-    """Return what a retriever and its parts search by."""
+    """Return the kinds of search that a retriever and its parts use."""
     return set(type(retriever).uses).union(*map(_uses, retriever.parts))
 
 

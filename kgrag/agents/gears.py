@@ -1,9 +1,9 @@
-"""Millions of GEAR-s: GEAR over passages that nothing was extracted from, with the facts of a knowledge graph.
+"""Millions of GEAR-s: GEAR over passages without extracted facts, using the facts of a knowledge graph.
 
-Section 4. Each step retrieves passages, and a model reads facts in them into a memory (equation 2). From the second
-step on the facts are linked to a collection of kind knowledge, expanded there by diverse beams, and brought back to
-passages (equations 3, 4). One call says whether the facts suffice, or what to ask next (5). In the end a model drops
-passages that do not help (6), and the question is answered from the others and the facts (7).
+Section 4. Each step retrieves passages, and a model reads facts from them into a memory (equation 2). From the second
+step on, the facts are linked to a collection of kind knowledge, expanded there by diverse beams, and mapped back to
+passages (equations 3, 4). One call decides whether the facts suffice, or what to ask next (5). In the end a model drops
+unhelpful passages (6), and the question is answered from the others and the facts (7).
 """
 
 import re
@@ -45,7 +45,7 @@ class GearsOptions(AnswerOptions, KnowledgeOptions):
 
 
 class Gears(Strategy):
-    """Reads facts from passages, and expands them in a knowledge graph that was not extracted from these.
+    """Reads facts from passages, and expands them in a knowledge graph that was not extracted from the passages.
 
     Source: Millions of GEAR-s, section 4.
 
@@ -64,7 +64,7 @@ class Gears(Strategy):
     settings: GearsOptions
 
     def begin(self, inquiry: QuestionContext) -> Episode:
-        """See Strategy. Raises ConfigurationError when no collection of facts is named."""
+        """See Strategy. Raises ConfigurationError if no collection of facts is named."""
         return _Gears(inquiry, self.settings)
 
 
@@ -120,14 +120,14 @@ class _Gears(Episode):
         if match is not None and not answerable:
             self._next = " ".join(match[2].split()).strip("\"'")
         if self._next.casefold() in {earlier.casefold() for earlier in self.queries}:
-            self._next = ""  # nothing that was not asked before
+            self._next = ""  # the query was asked before
         why = "" if match is not None else "The reply says neither yes nor no."
         self.emit(Judged(answerable=answerable, why=why))
         if self._next:
             self.emit(Rewritten(query=self._next))
 
     def done(self) -> bool:
-        """See Episode; also where the reply could not be read, or asked for the same again."""
+        """See Episode; also true if the reply was unreadable or repeated an earlier query."""
         return not self._next
 
     def finalise(self) -> list[Scored]:
@@ -151,7 +151,7 @@ class _Gears(Episode):
     def _filtered(self, ranking: Sequence[Scored]) -> list[Scored]:
         """Return the passages that the model selects, best first, window by window (equation 6).
 
-        A window whose reply cannot be read stays whole.
+        If the reply for a window cannot be read, all its passages are kept.
         """
         selection: list[Scored] = []
         for start in range(0, len(ranking), self.settings.window):

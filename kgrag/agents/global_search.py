@@ -1,8 +1,8 @@
-"""Global search: reports on all communities of a level are read for points, and the answer is made from the best.
+"""Global search: extract points from the reports on all communities of a level, and answer from the best points.
 
-Source: GraphRAG (Edge et al., 2024), section 3.1.6. Reports are dealt to as many calls as their tokens need (map); each
-notes points and rates them; from the best the reader makes the answer (reduce). It cites the passages that the reports
-rest on.
+Source: GraphRAG (Edge et al., 2024), section 3.1.6. Reports are split over as many calls as their tokens need (map).
+Each call extracts points and rates them, and the reader writes the answer from the best (reduce). It cites the passages
+behind the reports.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ from kgrag.values.errors import ModelError
 from kgrag.values.events import Failed, Noted, Retrieved
 from kgrag.values.results import Step
 
-_LEAVES = 3  # passages of a report that are cited
+_LEAVES = 3  # passages cited per report
 
 
 class GlobalOptions(AnswerOptions):
@@ -76,7 +76,7 @@ class GlobalSearch(Strategy):
 
 
 class _GlobalSearch(Episode):
-    """Reports under way: the points noted of them."""
+    """One question in progress: the points extracted from reports."""
 
     settings: GlobalOptions
 
@@ -92,7 +92,7 @@ class _GlobalSearch(Episode):
         return []
 
     def conclude(self) -> Outcome:
-        """See Episode. Raises ModelError when no call of all succeeds."""
+        """See Episode. Raises ModelError if all calls fail."""
         inquiry = self.inquiry
         points: list[tuple[Point, Sequence[Mapping[str, Any]]]] = []
         problems: list[ModelError] = []
@@ -130,7 +130,7 @@ class _GlobalSearch(Episode):
     def _reports(self) -> list[Mapping[str, Any]]:
         """Return reports, the nearest to the question first.
 
-        A filter removes the reports that rest on no matching document.
+        A filter removes reports without a matching source document.
         """
         context, query = self.inquiry.retriever.context, self.inquiry.question
         collection = context.reader.collection
@@ -157,7 +157,7 @@ class _GlobalSearch(Episode):
 
 
 def _of(point: Point, batch: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
-    """Return the reports that a point names; all of the call where it names no existing one."""
+    """Return the reports that a point names, or all reports of the call if it names no existing one."""
     return [batch[n - 1] for n in dict.fromkeys(point.reports) if 1 <= n <= len(batch)] or batch
 
 

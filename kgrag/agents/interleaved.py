@@ -1,7 +1,7 @@
-"""IRCoT's loop, and ToG and GCoT in it: after each retrieval the model writes something, which is the next query.
+"""The loop of IRCoT, ToG and GCoT: after each retrieval the model writes a text, which is the next query.
 
-They differ in their prompts and work over any retriever. The score of a passage is its best over all queries. The
-reply that begins "So the answer is" ends the search, and the common reader answers from the best passages.
+They differ in their prompts and work over any retriever. The score of a passage is its best over all queries. A reply
+that begins "So the answer is" ends the search, and the common reader answers from the best passages.
 """
 
 import re
@@ -21,7 +21,7 @@ _END = re.compile(r"\W*so the (?:final )?answer is\b", re.IGNORECASE)
 
 
 class InterleavedOptions(AnswerOptions):
-    """Options of what thinks between retrievals."""
+    """Options of strategies that reason between retrievals."""
 
     steps: int = Field(3, ge=1, le=20, description="retrievals at most, that for the question included (BDTR: 1 + 2)")
     passages: Count = Field(10, description="passages of each that are kept")
@@ -34,7 +34,7 @@ class InterleavedOptions(AnswerOptions):
 
 
 class Interleaved(Strategy):
-    """Thinks after each retrieval; the thought is the next query. `task` names its prompt, and counts its calls."""
+    """Reasons after each retrieval; the thought is the next query. `task` names its prompt and counts its calls."""
 
     calls = (1, 1)
     options = InterleavedOptions
@@ -47,7 +47,7 @@ class Interleaved(Strategy):
 
 
 class _Interleaved(Episode):
-    """Thoughts under way."""
+    """One question in progress."""
 
     settings: InterleavedOptions
 
@@ -60,7 +60,7 @@ class _Interleaved(Episode):
         self._is_started = self._more = False
 
     def next_queries(self) -> Sequence[str]:
-        """See Episode; the question itself, then what the model thinks next."""
+        """See Episode; the question itself, then the model's next thoughts."""
         question = self.inquiry.question
         if not self._is_started:
             self._is_started = True
@@ -80,7 +80,7 @@ class _Interleaved(Episode):
         self.candidates.add(fresh)
 
     def done(self) -> bool:
-        """See Episode; with `fill`, once no more would be read, or nothing more is found."""
+        """See Episode; with `fill`, true once the evidence is full, or nothing new is found."""
         if not self.settings.fill:
             return False
         best = self.finalise()[: self.settings.evidence]
@@ -112,7 +112,7 @@ class Gcot(Interleaved):
 class Tog(Interleaved):
     """The model judges the passages after each retrieval; the missing facts are the next query.
 
-    Source: BDTR, section 4.1 and figure 11. The ToG that it is named after walks a graph, which this does not.
+    Source: BDTR, section 4.1 and figure 11. Unlike the original ToG, it does not walk a graph.
 
     Example:
         >>> system = Tog(PathRank(collection.context), steps=2)

@@ -1,7 +1,7 @@
 """IRCoT: retrieval interleaved with a chain of thought, in which each sentence is the next query.
 
-As GEAR, section 6.1 and appendix B.1, and HippoRAG compare with; the study of iterative retrieval (figure 10) takes two
-sentences: `ircot(steps=3)`. GCoT and ToG share the loop of `interleaved`.
+This is the variant with which GEAR (section 6.1 and appendix B.1) and HippoRAG compare. The study of iterative
+retrieval (figure 10) takes two sentences: `ircot(steps=3)`. GCoT and ToG share the loop of `interleaved`.
 """
 
 from pydantic import Field

@@ -1,8 +1,8 @@
 """ITER-RETGEN: retrieval and generation in turns; each answer with its reasoning is the next query.
 
-The study of iterative retrieval calls it IRGS (BDTR paper, figure 13): two rounds, the common reader answers in the
-end. RGNN-Ret compares with it (section 4.1 and appendix I.5) as one that ends when its answer repeats, and answers
-itself: `iter-retgen(stop=true, answer=own)`. The original joins question and reply: `query=joined`.
+The study of iterative retrieval calls it IRGS (BDTR paper, figure 13), with two rounds and a final answer from the
+common reader. RGNN-Ret compares with a variant (section 4.1 and appendix I.5) that stops when its answer repeats and
+returns its own answer: `iter-retgen(stop=true, answer=own)`. The original joins question and reply: `query=joined`.
 """
 
 import re
@@ -57,7 +57,7 @@ class IterRetgen(Strategy):
 
 
 class _IterRetgen(Episode):
-    """Replies under way."""
+    """One question in progress."""
 
     settings: IterRetgenOptions
 
@@ -90,7 +90,7 @@ class _IterRetgen(Episode):
         return self.candidates.ranking()
 
     def conclude(self) -> Outcome:
-        """See Episode. With `answer=own`, one more reply, which reads all candidates, is the answer."""
+        """See Episode. With `answer=own`, the answer is one more reply, based on all candidates."""
         if self.settings.answer == "reader":
             return Outcome(self.finalise())
         if not self._repeated:

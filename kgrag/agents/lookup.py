@@ -1,8 +1,8 @@
-"""Structural questions: "page 3", "table 2 on page 7", "how many tables". What they name is looked up in the graph.
+"""Answer structural questions ("page 3", "table 2 on page 7", "how many tables") by looking the parts up in the graph.
 
-KGP, section 4 and appendix A.3: the content of a page is its text, that of a table its Markdown. Where something is
-looked for within a structure, its passages alone are read. A grammar reads what is certain without a language model;
-the model, if there is one, decides on the other questions with a word such as "page" in them.
+KGP, section 4 and appendix A.3: the content of a page is its text, and the content of a table is its Markdown. If a
+question searches within a part, only its passages are read. A grammar handles certain cases without a language model;
+the model, if configured, decides on other questions with a word such as "page".
 """
 
 import re
@@ -25,11 +25,11 @@ from kgrag.values.events import Failed
 from kgrag.values.results import Hit, Step
 
 TASK = "structure"
-_SHOWN = 10  # documents that are named, or read together
+_SHOWN = 10  # documents listed or read together
 _MOST_WORDS = 8  # words
-_LETTERS = 12_000  # of a page or table that is read as a whole
+_LETTERS = 12_000  # characters up to which a page or table is read as a whole
 Row = dict[str, Any]
-_Reading = tuple[str, Step, str | None]  # a passage's id, what holds it, and the text read in place of its own, if any
+_Reading = tuple[str, Step, str | None]  # passage id, the structure around it, and a text that replaces its own or None
 
 
 class Place(NamedTuple):
@@ -41,7 +41,7 @@ class Place(NamedTuple):
 
 
 class _Finding(NamedTuple):
-    """The answer to one request, and the passages that hold it. Without a place the structure is missing."""
+    """The answer to one request, and the passages with it. Without a place, the structure is missing."""
 
     text: str
     place: Place | None = None
@@ -52,8 +52,8 @@ class _Finding(NamedTuple):
 class Lookup:
     """The result of a structural question.
 
-    `text` is what stands there, or says what is missing (then it is not `found`); with `content` it is not the answer:
-    the passages of `hits` are to be read for it. `places`: what was looked up.
+    `text` is the text of the part, or a message that it is missing (then `found` is false). If `content` is true, the
+    answer must be read from the passages in `hits`. `places`: the parts that were looked up.
     """
 
     text: str
@@ -75,7 +75,7 @@ class _Reply(BaseModel):
 
 
 class _Document:
-    """A document that a question may mean. An answer calls it `name`."""
+    """A document that a question may mean; `name` is used for it in answers."""
 
     def __init__(self, row: Row) -> None:
         self.id: str = row["id"]
@@ -89,7 +89,7 @@ class _Document:
         self.names = {grammar.key(name) for name in names} - {()}
 
     def headed(self, part: Part) -> list[Row]:
-        """Return the headings that a question names by their words, their number, or their place."""
+        """Return the headings that a question names by words, number or position."""
         paths = (path.split(" > ")[:depth] for path in self.outline for depth in range(1, path.count(" > ") + 2))
         last = {" > ".join(path): path[-1] for path in paths}
         if part.heading:
@@ -103,19 +103,19 @@ class _Document:
         return _picked(part.number, grammar.number_of(part.label), numbers, [] if numbered else counted)
 
     def has(self, request: PartRequest) -> bool:
-        """Return whether the document has the requested part, as far as can be known without its text."""
+        """Return whether the document may have the requested part, judged without its text."""
         if request.kind == "section" and request.parts:
             return any(map(self.headed, request.parts))
         return all(p.number <= self.counts[request.kind] for p in request.parts) and self.counts[request.kind] > 0
 
 
 def look_up(context: SearchContext, query: Query, llm: PromptedModel | None = None, depth: int = 15) -> Lookup | None:
-    """Return what a question names of the structure of a document.
+    """Look up the part of a document's structure that a question names.
 
-    None when it asks for content, or there is no structure.
+    Returns None if the question asks for content, or there is no structure.
 
-    `depth`: passages at most. Without `llm` the grammar alone decides; a model that fails decides nothing. Before it
-    is known that a question is structural, the graph is asked once at most, for 51 documents.
+    `depth`: maximum passages. Without `llm`, only the grammar decides; if the model fails, it decides nothing. Until a
+    question is known to be structural, the graph is queried at most once, for 51 documents.
     """
     question = Question(query.text)
     request, headings = question.part(), list(question.headings())
@@ -137,7 +137,7 @@ def look_up(context: SearchContext, query: Query, llm: PromptedModel | None = No
 def _candidates(
     context: SearchContext, query: Query, question: Question, headings: Sequence[PartRequest]
 ) -> list[_Document]:
-    """Return the candidate documents with pages, tables or headings; documents that the question names come first."""
+    """Return the candidate documents with pages, tables or headings; those named in the question come first."""
     language = context.reader.collection.language
     words, parts_of_question = name_words(tokens(query.text, language), language), query.text.split()
     names = {join_name(words[i:j]) for j in range(1, len(words) + 1) for i in range(max(0, j - _MOST_WORDS), j)}
@@ -158,7 +158,7 @@ def _requested_part(
 ) -> tuple[PartRequest, list[_Document]] | None:
     """Return the part that a question asks for, if it is unambiguous, and the candidate documents.
 
-    The words of a heading that exists go before a number, and that before the words of one that is missing.
+    An existing heading has priority over a number, and a number over a missing heading.
     """
     missing = None
     for heading in headings:
@@ -174,7 +174,7 @@ def _requested_part(
 
 
 def _named(question: Question, request: PartRequest, documents: list[_Document]) -> tuple[list[_Document], set[int]]:
-    """Return the documents whose title or file a question names, and where the words of these names start."""
+    """Return the documents named in a question by title or file, and the offsets of the words of these names."""
     words = [(word, at) for word, at, _ in question.words if not any(a <= at < b for a, b in request.spans)]
     spans: dict[int, set[int]] = {}
     for place, document in enumerate(documents):
@@ -191,7 +191,7 @@ def _by_model(
 ) -> tuple[bool, tuple[PartRequest, list[_Document]] | None]:
     """Return the part that a language model reads in a question, and whether the question searches within it.
 
-    None for a question of content, and when the model fails.
+    The part is None for a question about content, and if the model fails.
     """
     listed = "\n".join(f"- {d.name}" for d in candidates)
     try:
@@ -263,7 +263,7 @@ def _findings(
             text, name = row["text"], f"{document.name}, {row['name']}"
             step = Step("names", kind.capitalize(), row["name"])
             read: list[_Reading] = [(id, step, None) for id in row["passages"]]
-            if content and len(text) <= _LETTERS:  # a passage may go on over several pages: what stands here is read
+            if content and len(text) <= _LETTERS:  # read only this page's text of passages that span several pages
                 read = [(id, step, text) for id in row["passages"][:1]]
             yield _Finding(text or f"There is no text on {name}.", Place(kind, name, text), read)
     yield from missing
@@ -272,7 +272,7 @@ def _findings(
 def _parts(
     document: _Document, kind: Kind, parts: Sequence[Part], nodes: list[Row], on: str = ""
 ) -> tuple[list[Row], list[_Finding]]:
-    """Return the named pages, tables or sections, all where none is named; and the missing ones."""
+    """Return the named pages, tables or sections (all if nothing is named), and the missing ones."""
     selection, missing = ([] if parts else nodes), []
     has = f"{document.name} has {_numbered(document.counts[kind] if kind == 'section' else len(nodes), kind)}{on}"
     if not parts and not nodes:
@@ -291,7 +291,7 @@ def _parts(
 
 
 def _picked(number: int, label: str, labelled: Iterable[tuple[Row, str]], placed: list[Row]) -> list[Row]:
-    """Return the first row with a label, else the one at a place: from 1, negative from the end."""
+    """Return the first row with a label, else the row at a position: from 1, negative from the end."""
     if label and (matches := [node for node, name in labelled if name == label]):
         return matches[:1]
     place = number - (number > 0)
@@ -299,7 +299,7 @@ def _picked(number: int, label: str, labelled: Iterable[tuple[Row, str]], placed
 
 
 def _label(node: Row) -> str:
-    """Return the label of a page; of a table the number in its caption, else its own."""
+    """Return the label of a page, or the number of a table: from its caption, else its own."""
     if "caption" not in node:
         return str(node["label"] or "").lower()
     caption = re.match(r"\W*tab(?:le|\.)\s*(\w[\w.-]*\b)", node["caption"] or "", re.I)
@@ -307,9 +307,9 @@ def _label(node: Row) -> str:
 
 
 def _section(context: SearchContext, document: _Document, top: str) -> _Finding:
-    """Return the text under a heading: of each passage the part that belongs to it.
+    """Return the text under a heading, taking from each passage only the part that belongs to it.
 
-    A passage may begin with the rest of one section, and go on with short ones whole, each under its heading.
+    A passage may begin with the end of one section and continue with whole short sections under their headings.
     """
     order = document.outline
     under = [path for path in order if path == top or path.startswith(f"{top} > ")]
@@ -348,5 +348,5 @@ def _hits(context: SearchContext, query: Query, read: list[_Reading], depth: int
 
 
 def _numbered(count: int, kind: str) -> str:
-    """Return how many, in words: "no tables", "1 page", "3 tables"."""
+    """Return a count with its noun: "no tables", "1 page", "3 tables"."""
     return f"{f'{count:,}' if count else 'no'} {kind}{'' if count == 1 else 's'}"

@@ -15,10 +15,10 @@ _RRF = 60.0  # fuses the rankings of an episode that cannot be finalised
 
 
 def run(episode: Episode, trace: Trace) -> tuple[Outcome, str]:
-    """Let an episode search until it knows enough or has taken all its steps, and conclude.
+    """Let an episode search until it is done or out of steps, and return its conclusion and a failure or "".
 
-    Returns its conclusion, and what failed if anything did: when a language model fails, the ranking is made from
-    the passages that were found so far.
+    If a language model fails, the ranking is made from the passages found so far.
+
     """
     problem = ""
     rankings = list[list[Scored]]()

@@ -1,4 +1,4 @@
-"""The pool of what several queries found: each passage with the best score that any of them gave it."""
+"""The pooled hits of several queries: each passage with its best score over all queries."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,10 +9,10 @@ _RRF = 60.0  # reciprocal rank fusion: 1 / (60 + rank)
 
 
 class Pool:
-    """Passages with their best scores (BDTR, section 3.1, equations 2 to 4; IRCoT as HippoRAG runs it).
+    """Passages with their best scores (BDTR, section 3.1, equations 2 to 4; IRCoT as run by HippoRAG).
 
-    `scale` is that of the retriever: scores that are no more than an order are replaced by 1 / (60 + rank), since those
-    of one query say nothing beside those of another.
+    `scale` describes the retriever's scores. Scores that only define an order cannot be compared between queries, so
+    they are replaced by 1 / (60 + rank).
     """
 
     def __init__(self, scale: Scale) -> None:
@@ -20,7 +20,7 @@ class Pool:
         self._best: dict[str, Scored] = {}
 
     def add(self, ranking: Sequence[Scored]) -> None:
-        """Take in a ranking."""
+        """Add a ranking."""
         for rank, x in enumerate(ranking, 1):
             scored = replace(x, score=1 / (_RRF + rank)) if self._ranks else x
             previous = self._best.get(x.id)
@@ -28,5 +28,5 @@ class Pool:
                 self._best[x.id] = scored
 
     def ranking(self) -> list[Scored]:
-        """Return all passages, best first; of ties the earliest first."""
+        """Return all passages, best first; ties keep the order of arrival."""
         return sorted(self._best.values(), key=lambda x: -x.score)

@@ -1,4 +1,4 @@
-"""Read a reply of a language model: its citations, in every form that models write, and whether it answers."""
+"""Parse replies of language models: citations in all common forms, and whether a reply answers the question."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -12,7 +12,7 @@ from kgrag.values.events import Citation
 from kgrag.values.results import Item, Summary
 
 _LONGEST = 500
-"""Characters in which a model says it."""
+"""Characters within which a model says that it found no answer."""
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=\S)|\n")
 _LINES = files("kgrag.agents").joinpath("not_found.txt").read_text(encoding="utf-8").splitlines()
 _WORDINGS = re.compile("|".join(line for line in _LINES if not line.startswith("#")), re.IGNORECASE)
@@ -30,18 +30,18 @@ CITED = re.compile(
 )
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
 _INDEXED = re.compile(r"(?<![\w\]])([A-Za-z_]\w*)(?:\[\d+\])+")
-"""Text that may be code without a mark: x[0][1]."""
+"""Text that may be unmarked code: x[0][1]."""
 _ROUND = re.compile(rf"(?<=[\w\"'”»)])\s?\(({_NUMBERS})\)")
 _BEHIND = re.compile(r"([.!?])((?:\s?\[\d{1,3}\])+)(?=\s|\Z)")
 """Citations behind the end of a sentence."""
 _MARKER = re.compile(r"\A\s*(?:\d{1,2}[.)]|[-*•])\s+")
-"""The mark of an item of a list."""
+"""The marker of a list item."""
 
 
 def says_not_found(text: str) -> bool:
-    """Return whether the first sentence of a reply says that the evidence does not hold the answer.
+    """Return whether the first sentence of a reply says that the evidence does not contain the answer.
 
-    Known in English, German, French and Spanish, and the sentence that the prompts ask for.
+    Recognised in English, German, French and Spanish, and in the wording that the prompts ask for.
     """
     reply = text.strip()
     first = _SENTENCE.split(reply[:_LONGEST], maxsplit=1)[0]
@@ -50,7 +50,7 @@ def says_not_found(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ModelAnswer:
-    """A reply of a model. `found`: the passages hold the answer; `unsupported`, `unchecked`: see `Answer`."""
+    """A reply of a model. `found`: the passages contain the answer; `unsupported`, `unchecked`: see `Answer`."""
 
     text: str
     found: bool
@@ -60,11 +60,11 @@ class ModelAnswer:
 
 
 def read_reply(text: str, items: Sequence[Item], question: str) -> ModelAnswer:
-    """Return what a reply in sentences answers, or that it does not.
+    """Return the answer in a reply of sentences, or that there is none.
 
-    One that says somewhere that the evidence lacks the answer answers all the same if a sentence of it is supported by
-    a passage that it cites, or its first sentence by any: then the supported sentences are kept, with those behind them
-    that say what is lacking, and the rest is listed as not supported. One that says nothing ("See [1].") is no answer.
+    A reply that calls the evidence insufficient still counts if a cited passage supports one of its sentences, or any
+    passage supports the first. It then keeps its supported sentences and later remarks on missing information; the
+    rest is listed as unsupported. A reply without content ("See [1].") is not an answer.
     """
     reply = cited(_BEHIND.sub(r"\2\1", text), items)
     parts = [reply.text[start:end] for start, end in sentences(reply.text)]
@@ -91,7 +91,7 @@ def read_reply(text: str, items: Sequence[Item], question: str) -> ModelAnswer:
 
 
 def _is_supported_as_cited(sentence: str, items: Sequence[Item], question: str, *, first: bool) -> bool:
-    """Return whether what a sentence cites supports each part of it; the first one need not cite anything."""
+    """Return whether the citations of a sentence support each part of it; the `first` sentence may lack citations."""
     if first and claims_nothing(sentence):
         return not any(doubts_of(CITED.sub("", sentence), items, question, short=True))
     return all(numbers or first for _, numbers in claims_of(sentence)) and verdict(sentence, items) == "supported"
@@ -100,10 +100,10 @@ def _is_supported_as_cited(sentence: str, items: Sequence[Item], question: str, 
 def cited(text: str, items: Sequence[Item]) -> ModelAnswer:
     """Return the text with each citation of an item's passages as [number]; other numbers are removed.
 
-    Of a summary these are the passages that it rests on.
+    The passages of a summary are its sources.
 
-    Understood are [1], [1, 2], [1-3], [^1], [Passage 1], 【1】, (Passage 1), and (1) in a text without any of these;
-    an index in code is not a citation.
+    Recognised forms are [1], [1, 2], [1-3], [^1], [Passage 1], 【1】, (Passage 1), and (1) in a text without the
+    others. An index in code is not a citation.
     """
     used: dict[int, None] = {}
     places = citing(text)
@@ -119,7 +119,7 @@ def cited(text: str, items: Sequence[Item]) -> ModelAnswer:
     def keep_round(match: re.Match[str]) -> str:
         numbers = numbers_of(match)
         if not all(1 <= n <= len(items) for n in numbers):
-            return match[0]  # a number of something else
+            return match[0]  # the number means something else
         used.update(dict.fromkeys(numbers))
         return (" " if match[0].startswith(" ") else "") + "".join(f"[{n}]" for n in numbers)
 
@@ -128,10 +128,10 @@ def cited(text: str, items: Sequence[Item]) -> ModelAnswer:
 
 
 def citing(text: str) -> list[re.Match[str]]:
-    """Return the places of citations in any of the forms of `cited`; `numbers_of` reads their numbers.
+    """Return the citations in any of the forms of `cited`; `numbers_of` reads their numbers.
 
-    Indexes in code are left out: those that are marked as code, and those of what looks like a variable in a text that
-    sets its citations apart.
+    Indexes in marked code are left out, and so are indexes of apparent variables if the text puts spaces before its
+    citations.
     """
     marks = list(CITED.finditer(text))
     code = [match.span() for match in _CODE.finditer(text)]
@@ -154,7 +154,7 @@ def numbers_of(match: re.Match[str]) -> list[int]:
 
 
 def citations_of(items: Iterable[Item]) -> tuple[Citation, ...]:
-    """Return all that an answer which is read from these items may cite."""
+    """Return all citations that an answer based on these items may use."""
     return tuple(citation for number, item in enumerate(items, 1) for citation in _citations(number, item))
 
 

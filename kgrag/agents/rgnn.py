@@ -1,7 +1,7 @@
-"""RGNN-Ret's loop: single questions one after the other, each answered, until a critique of the answers is content.
+"""RGNN-Ret's loop: ask and answer single questions until a critique accepts the answers.
 
-RGNN-Ret, section 3.3 and appendix I.6. The recurrence itself is in the retriever: `rgnn+gnn-ret(beta=0.9)`; any
-strategy over that retriever has it (table 8), and this loop works over any other, too.
+RGNN-Ret, section 3.3 and appendix I.6. The recurrence itself is in the retriever: `rgnn+gnn-ret(beta=0.9)`. Any
+strategy over that retriever has it (table 8), and this loop also works over other retrievers.
 """
 
 import re
@@ -29,7 +29,7 @@ class RgnnOptions(SubQuestionOptions):
 
 
 class Rgnn(Strategy):
-    """The model asks single questions until a critique of their answers is content.
+    """The model asks single questions until a critique accepts their answers.
 
     Source: RGNN-Ret, section 3.3 and appendix I.6.
 
@@ -52,7 +52,7 @@ class Rgnn(Strategy):
 
 
 class _Rgnn(SubQuestions):
-    """Single questions under way, and whether their answers are enough."""
+    """One question in progress: its single questions, and whether their answers are enough."""
 
     _enough = False
 
@@ -78,7 +78,7 @@ class _Rgnn(SubQuestions):
         return self._enough
 
     def conclude(self) -> Outcome:
-        """See Episode; the answer is made from the single ones."""
+        """See Episode; the answer is composed from the single answers."""
         if self.settings.answer == "reader":
             return Outcome(self.finalise())
         question = self.inquiry.question.wording

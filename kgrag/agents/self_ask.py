@@ -1,6 +1,6 @@
 """Self-Ask: the model asks itself follow-up questions, and each is answered from its own passages.
 
-As RGNN-Ret compares with (section 4.1 and appendix I.4).
+This is the variant with which RGNN-Ret compares (section 4.1 and appendix I.4).
 """
 
 import re
@@ -40,7 +40,7 @@ class SelfAsk(Strategy):
 
 
 class _SelfAsk(SubQuestions):
-    """Follow-up questions under way, and the answer once the model gives it."""
+    """One question in progress: its follow-up questions, and the answer once the model gives it."""
 
     final: str | None = None
 
@@ -54,7 +54,7 @@ class _SelfAsk(SubQuestions):
         return [_LABEL.sub("", reply.strip().splitlines()[0])]
 
     def conclude(self) -> Outcome:
-        """See Episode; where the model still asks after the last step, the reader answers."""
+        """See Episode; if the model still asks after the last step, the reader answers."""
         return Outcome(self.finalise(), text=self.final if self.settings.answer == "own" else None)
 
     def _ask(self) -> str:

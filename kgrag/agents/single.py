@@ -1,4 +1,4 @@
-"""One retrieval with the question itself; and none at all, the baseline that answers from what the model knows."""
+"""One retrieval with the question itself, and the closed-book baseline without any retrieval."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from kgrag.retrieval.base import Evidence, Query, Scored
 
 
 class _Single(Episode):
-    """Retrieves once. Of a retriever that finds paths or summaries, the reader is shown these, as many as passages."""
+    """Retrieves once. If the retriever returns paths or summaries, the reader sees those instead of passages."""
 
     ranking: Sequence[Scored] = ()
     paths: Sequence[Evidence] | None = None

@@ -1,6 +1,6 @@
-"""The contract of agents: a Strategy over a retriever answers questions; each question is an Episode of its own.
+"""The contract of agents: a Strategy over a retriever answers questions; each question is a separate Episode.
 
-An episode goes round one loop (`loop.run`): next queries -> retrieve -> absorb -> stop? -> conclude.
+An episode runs in one loop (`loop.run`): next queries -> retrieve -> absorb -> stop? -> conclude.
 """
 
 import time
@@ -32,10 +32,10 @@ from kgrag.values.results import Hit, Item, Ranking, Usage
 __all__ = ["DEPTH", "Episode", "Outcome", "QuestionContext", "StepQuery", "Strategy"]
 
 DEPTH = 15
-"""How many passages a system ranks by default."""
-_COMPARED = 5  # passages that are read for what they disagree on
+"""Number of passages that a system ranks by default."""
+_COMPARED = 5  # passages that are checked for disagreements
 _PROMPT, _PASSAGE = 500, 200
-"""Tokens of a prompt, and of a passage."""
+"""Estimated tokens of a prompt and of a passage."""
 _CUT = f"The answer is not whole: the model reached its limit, or repeated itself. {LONGER}"
 
 
@@ -47,16 +47,16 @@ class Strategy(ABC):
 
     Args:
         on: a retriever, or a collection's context for the default retriever.
-        options: those of the class.
+        options: the options of the class.
 
     Attributes:
         over: the default retriever.
         retrieves: whether it uses the retriever at all.
         uses_knowledge: whether it searches collections of kind knowledge itself.
-        needs_one_graph: whether it walks the graph of one collection besides.
-        requires: the layers of the graph that it cannot do without.
+        needs_one_graph: whether it also walks the graph of one collection.
+        requires: the layers of the graph that it needs.
         paper: its source.
-        calls: the most calls of a language model, in each step and besides.
+        calls: the maximum number of calls of a language model, in each step and outside the steps.
 
     Raises:
         ConfigurationError: an option does not exist or is out of range, or it `needs_one_graph` and there are several
@@ -103,7 +103,7 @@ class Strategy(ABC):
 
         Args:
             options: name -> value.
-            defaults: part -> options, those of a SearchContext's agents.
+            defaults: part -> options, as in a SearchContext's agents.
 
         Returns:
             The options, defaults included.
@@ -130,9 +130,9 @@ class Strategy(ABC):
         return f"{expression}+{retriever}" if cls.retrieves else str(expression)
 
     def at_most(self) -> tuple[int, int]:
-        """Return the most calls of a language model that a question takes, and their tokens.
+        """Return the maximum number of model calls for a question, and their tokens.
 
-        A passage counts 200 tokens, a prompt 500.
+        A passage counts as 200 tokens, a prompt as 500.
 
         Returns:
             (calls, tokens), searches included; (0, 0) if they depend on the collection.
@@ -158,7 +158,7 @@ class Strategy(ABC):
         """Begin the episode of a question.
 
         Args:
-            inquiry: the question and what the strategy works with.
+            inquiry: the question and the resources of the strategy.
 
         Returns:
             The episode.
@@ -169,11 +169,11 @@ class Strategy(ABC):
 
         Args:
             query: the question.
-            llm: the language model that reads unusual wordings; None: rules alone.
-            depth: the most passages.
+            llm: the language model for unusual wordings; None: rules only.
+            depth: the maximum number of passages.
 
         Returns:
-            The part; None for questions of content.
+            The part; None for questions about content.
         """
         if not self.settings.structure or not self.retrieves:
             return None
@@ -192,23 +192,23 @@ class Strategy(ABC):
     ) -> Answer:
         """Answer a question.
 
-        A page, table or section that the question names is looked up first: its count is the answer, or the answer is
-        read from its text alone.
+        A page, table or section named in the question is looked up first. Its count is the answer, or the answer is
+        read only from its text.
 
         Args:
             question: the question.
             short: whether the answer is a few words without citations.
-            depth: how many passages the answer's ranking holds.
+            depth: the number of passages in the answer's ranking.
             stream: whether the listener also receives the answer as it is written.
             listener: receives each event as it happens.
             choices: the answer is one of these; empty: any.
 
         Returns:
-            The answer; what a model fails to do is its `problem`.
+            The answer; failures of a model are reported in its `problem`.
 
         Raises:
             ConfigurationError: no language model is configured and one is needed.
-            DatabaseError: the database cannot be reached, or fails.
+            DatabaseError: the database is unreachable or fails.
         """
         started = time.perf_counter()
         request = question if isinstance(question, Query) else Query(question)
@@ -236,7 +236,7 @@ class Strategy(ABC):
             )
 
         def try_to_answer(conclusion: Outcome) -> ModelAnswer | None:
-            if choices or llm is None:  # one of several is chosen in any case
+            if choices or llm is None:  # with choices, the model chooses one in any case
                 return None
             items, willing = self._evidence(inquiry, conclusion), self.settings.model_copy(update={"abstain": True})
             reply = answer(llm, wording, items, willing, short=short)
@@ -244,7 +244,7 @@ class Strategy(ABC):
 
         try:
             if place is None:
-                deep = max(depth, self.settings.evidence)  # the reader may be shown more than are wanted
+                deep = max(depth, self.settings.evidence)  # the reader may see more passages than the caller wants
                 inquiry = QuestionContext(query, retriever, deep, trace.add, llm, try_to_answer)
                 episode = self.begin(inquiry)
                 conclusion, problem = run(episode, trace)
@@ -300,7 +300,7 @@ class Strategy(ABC):
         )
 
     def _evidence(self, inquiry: QuestionContext, conclusion: Outcome) -> list[Item]:
-        """Return the items that the answer is read from: the strategy's own, else those of the ranking."""
+        """Return the evidence for the answer: the strategy's own items, else passages of the ranking."""
         items = conclusion.evidence
         if items is None or isinstance(items, int):
             count = self.settings.evidence if items is None else items

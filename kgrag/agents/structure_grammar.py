@@ -1,6 +1,6 @@
-"""Which pages, tables and sections a question names: a small grammar of numbers, labels and headings.
+"""Find the pages, tables and sections that a question names, by a small grammar of numbers, labels and headings.
 
-It reads the wording alone and decides only certain cases; a language model, if there is one, decides the rest.
+It sees only the wording and decides only certain cases; a language model, if configured, decides the rest.
 Source: KGP, section 4 (questions on the structure of documents).
 """
 
@@ -68,17 +68,17 @@ class Part(NamedTuple):
 
     @property
     def called(self) -> str:
-        """The word of a question for it."""
+        """The wording for the part in a question."""
         last = {number: word for word, number in reversed(_FROM_THE_END.items())}
         return f'"{self.label}"' if self.heading else self.label or last.get(self.number) or str(self.number)
 
 
 @dataclass(frozen=True, slots=True)
 class PartRequest:
-    """The request of a question: the text of `parts` (of all, if it names none), or their number.
+    """The request of a question: the text of `parts` (all parts if it names none), or their number.
 
-    `on`: the pages that tables stand on. `spans`: where the question says so, in characters. `beside`: another part
-    that is asked for with it ("page 1 and table 1").
+    `on`: the pages with the requested tables. `spans`: the characters of the question with the request. `beside`:
+    another requested part ("page 1 and table 1").
     """
 
     kind: Kind
@@ -90,7 +90,7 @@ class PartRequest:
 
 
 class Question:
-    """The wording of a question, abbreviations written out; `words`: each as `key` has it, its start and its end."""
+    """The wording of a question with abbreviations expanded; `words`: each in the form of `key`, with start and end."""
 
     def __init__(self, question: str) -> None:
         text = unicodedata.normalize("NFKC", question)
@@ -101,7 +101,7 @@ class Question:
         self.kinds: set[Kind] = {_kind_of(m[0]) for m in _NOUN.finditer(self.text)}
 
     def part(self) -> PartRequest | None:
-        """Return the part that the question names by number or label; None if nothing."""
+        """Return the part that the question names by number or label, or None."""
         mentions = list(self._named())
         kinds = {kind for kind, _, _ in mentions} - {"page"}
         parts = tuple(p for kind, own, _ in mentions if kind != "page" for p in own)
@@ -123,7 +123,7 @@ class Question:
         return PartRequest("page", "text", pages, spans=spans) if pages else None
 
     def _stand_beside(self, mentions: Sequence[tuple[Kind, list[Part], Span]]) -> bool:
-        """Return whether a page is named beside something else, and not as the page that it stands on."""
+        """Return whether a page is named as a separate part, and not as the location of another part."""
         between = (
             (self.text[first[1] : second[0]], kind, other)
             for (kind, _, first), (other, _, second) in pairwise(mentions)
@@ -131,7 +131,7 @@ class Question:
         return any(_BESIDE.fullmatch(text) and "page" in (one, other) and one != other for text, one, other in between)
 
     def _named(self) -> Iterator[tuple[Kind, list[Part], Span]]:
-        """Yield nouns with values after or an ordinal before them: "page 3", "tables 1 and 2", "the last page"."""
+        """Yield nouns with values after them or an ordinal before them: "page 3", "tables 1 and 2", "the last page"."""
         for match in _NAMED.finditer(self.text):
             if place := match["place"]:
                 parts = [Part(_FROM_THE_END.get(place.lower()) or int(number_of(place)))]
@@ -143,7 +143,7 @@ class Question:
             yield _kind_of(match["one"] or match["any"]), parts, match.span()
 
     def headings(self) -> Iterator[PartRequest]:
-        """Yield the sections that the question may name by words beside "section", the longest first."""
+        """Yield the sections that the question may name by words next to "section", the longest first."""
         runs: list[tuple[int, int, Span]] = []
         for noun in _BEFORE_HEADING.finditer(self.text):
             after = [(start, end) for _, start, end in self.words if start >= noun.end()][:8]
@@ -162,7 +162,7 @@ class Question:
 
 
 def key(text: str) -> Key:
-    """Return the words of a name for comparison: without case, diacritics and marks."""
+    """Return the words of a name for comparison, without case, diacritics and punctuation."""
     return tuple(re.findall(r"[^\W_]+", fold(unicodedata.normalize("NFKC", text)).casefold()))
 
 
@@ -175,7 +175,7 @@ def _kind_of(noun: str) -> Kind:
 
 
 def number_of(text: str) -> str:
-    """Return a number in digits, whether written "4", "four" or "iv"; others in lower case."""
+    """Return a number written as "4", "four" or "iv" in digits; other text in lower case."""
     return str(_NUMBERS.get(text.lower(), text.lower()))
 
 
@@ -187,13 +187,13 @@ def part_of(text: str) -> Part:
 
 
 def heading_number(heading: str) -> str:
-    """Return the number or letter at the start of a heading, in digits; empty if it has neither."""
+    """Return the number (in digits) or letter at the start of a heading; empty if it has neither."""
     match = _HEADING_NUMBER.match(heading)
     return number_of(match[1]) if match else ""
 
 
 def heading_forms(heading: str) -> tuple[Key, Key]:
-    """Return the words of a heading: all, and those after its number ("Chapter 3: Oars", "3.2 Oars")."""
+    """Return all words of a heading, and the words after its number ("Chapter 3: Oars", "3.2 Oars")."""
     return key(heading), key(_HEADING_NUMBER.sub("", heading))
 
 

@@ -1,4 +1,4 @@
-"""Sub-questions of a question: each has a search of its own, and is answered from its passages alone."""
+"""Sub-questions of a question: each has its own search and is answered from its own passages only."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -25,7 +25,7 @@ class SubQuestionOptions(AnswerOptions):
 
 
 class SubQuestions(Episode):
-    """Single questions under way; `answered`: each with its answer."""
+    """One question in progress; `answered`: its sub-questions with their answers."""
 
     settings: SubQuestionOptions
 
@@ -47,5 +47,5 @@ class SubQuestions(Episode):
         self.emit(SubAnswered(question=query, answer=answer))
 
     def finalise(self) -> list[Scored]:
-        """See Episode; what the question itself finds where nothing else was searched for."""
+        """See Episode; without sub-questions, the hits of the question itself."""
         return self.candidates.ranking() or self.retrieve(self.inquiry.query(self.inquiry.question.text))

@@ -1,6 +1,6 @@
-"""Systems by name: a strategy over a retriever: `gear+pathrank`, `ircot(steps=2)+ppr`, `single+rrf(bm25, ppr)`.
+"""Systems by name, a strategy over a retriever: `gear+pathrank`, `ircot(steps=2)+ppr`, `single+rrf(bm25, ppr)`.
 
-A strategy alone works over its usual retriever, a retriever alone is retrieved from once: `gear`, `pathrank`.
+A strategy alone uses its default retriever, and a retriever alone is used with `single`: `gear`, `pathrank`.
 """
 
 import difflib
@@ -26,7 +26,7 @@ def make_system(name: str, context: SearchContext) -> Strategy:
 
     Raises NotFoundError for a name that does not exist, ConfigurationError for bad options.
 
-    `context.llm` is the language model; without one the system can be made, but not asked.
+    `context.llm` is the language model; without one, the system can be created but not asked.
     """
     strategy, retriever = split_system(name)
     return STRATEGIES[strategy.name](make_retriever(retriever, context), **dict(strategy.options))
@@ -41,7 +41,7 @@ def check_system(name: str) -> str:
 
 
 def check_options(agents: Mapping[str, Mapping[str, object]]) -> None:
-    """Raise NotFoundError or ConfigurationError when settings name a strategy or an option that does not exist."""
+    """Raise NotFoundError or ConfigurationError if settings name a strategy or an option that does not exist."""
     for name, options in agents.items():
         if name == "answer":
             resolve(AnswerOptions, name, options, {})

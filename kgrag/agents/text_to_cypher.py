@@ -1,6 +1,6 @@
-"""Text to Cypher: a language model writes one statement that reads, which is run with the trust of whoever asks.
+"""Text to Cypher: a language model writes one read-only statement, which runs with the trust of the caller.
 
-The prompt describes the graph and shows saved queries like the question. If the statement is refused or
+The prompt describes the graph and shows saved queries similar to the question. If the statement is refused or
 fails, the model is shown the reason once.
 """
 
@@ -29,7 +29,7 @@ from kgrag.values.rows import Rows
 TASK = "cypher"
 _ATTEMPTS = 2
 _EXAMPLES = 4
-_LONGEST = 1900  # characters of a statement that is worth showing
+_LONGEST = 1900  # characters of a statement shown as an example
 _FENCE = re.compile(r"```[ \t]*(\w*)[^\n]*\n(.*?)(?:```|\Z)", re.DOTALL)
 _BEGINNING = re.compile(
     r"^[ \t]*(?:(?:OPTIONAL )?MATCH|WITH|UNWIND|CALL|RETURN|CREATE|MERGE|DELETE|DETACH|SHOW|LOAD|EXPLAIN|PROFILE)\b",
@@ -40,7 +40,7 @@ _INDEXES = ("entity_name", "passage_text")
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A statement that the model wrote, with its parameters; `problem` says why it did not do, if it did not."""
+    """A statement that the model wrote, with its parameters; `problem` says why it failed, if it did."""
 
     statement: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -49,9 +49,9 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class CypherAnswer:
-    """The Cypher for a question: the statement, its parameters and its rows (None: it was not to be run).
+    """The Cypher for a question: the statement, its parameters and its rows (None: it was not run).
 
-    `attempts`: every statement that the model wrote, the one that was run last.
+    `attempts`: all statements that the model wrote, with the final one last.
     """
 
     question: str
@@ -75,10 +75,10 @@ def ask_cypher(
 ) -> CypherAnswer:
     """Return the rows that answer a question.
 
-    `trust`: on whose behalf the statement is run. `run` False: the statement only. `listener` receives each call of the
-    model.
+    `trust`: the caller on whose behalf the statement runs. `run` False: return only the statement. `listener` receives
+    each call of the model.
 
-    Raises ModelError when the second statement fails, too; the error has the statement and its fault.
+    Raises ModelError if the second statement fails, too; the error has the statement and its fault.
     """
     meter = _Meter(listener)
     heard = llm.with_listener(meter.add)
@@ -114,14 +114,14 @@ def ask_cypher(
 def examples(question: str) -> list[Query]:
     """Return the saved queries that share most words with a question, best first.
 
-    Long ones and those with vectors are left out.
+    Long queries and queries with vectors are left out.
     """
     about = {query: _words(f"{query.title} {query.purpose}") for query in saved_queries().values()}
     spread = Counter(word for words in about.values() for word in words)
     question_words = _words(question)
 
     def nearness(query: Query) -> float:
-        return sum(1 / spread[word] for word in question_words & about[query])  # a word that many have says little
+        return sum(1 / spread[word] for word in question_words & about[query])  # common words count little
 
     fit = [
         query
@@ -144,7 +144,7 @@ def _as_example(query: Query) -> str:
 
 
 def _parsed(reply: str) -> Attempt:
-    """Return the statement and the parameters in a reply, which may stand in fences, and among prose."""
+    """Return the statement and the parameters in a reply, which may be fenced and surrounded by prose."""
     fences = [(kind.lower(), text.strip()) for kind, text in _FENCE.findall(reply)]
     statement = next((text for kind, text in fences if kind != "json"), "")
     if not fences and (begin := _BEGINNING.search(reply)):
@@ -167,7 +167,7 @@ def _parsed(reply: str) -> Attempt:
 
 
 class _Meter:
-    """Adds up what calls take, and passes on what happens."""
+    """Sums the usage of calls and forwards events."""
 
     def __init__(self, listener: Listener | None) -> None:
         self.usage = Usage()

@@ -1,4 +1,4 @@
-"""The trace of one question: what happened in which step, and what the calls of the language model took."""
+"""The trace of one question: its events by step, and the usage of the language model."""
 
 from dataclasses import dataclass, field, replace
 
@@ -16,7 +16,7 @@ class Trace:
     events: list[Event] = field(default_factory=list)
 
     def add(self, event: Event) -> None:
-        """Take an event into the present step, and tell the listener."""
+        """Add an event to the current step and notify the listener."""
         placed = replace(event, step=self.step)
         if event.in_trace:
             self.events.append(placed)

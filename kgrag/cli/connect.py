@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kgrag.values.results import Range, Scalar
 
 F = TypeVar("F", bound=Callable[..., Any])
-_RANGE = re.compile(r"(|-?\d[^.]*(?:\.\d+)?)\.\.(|-?\d.*)")  # of numbers or dates: a text with two dots is a text
+_RANGE = re.compile(r"(|-?\d[^.]*(?:\.\d+)?)\.\.(|-?\d.*)")  # numbers or dates; other values with two dots are text
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON on standard output.")
 

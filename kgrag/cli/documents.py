@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 NOT_READ = 12
 """The exit code of an ingest that read some files, and others not."""
-_NAMES = 12  # of extensions or encodings that are named
+_NAMES = 12  # extensions or encodings listed in a message
 
 
 def loading_options(command: F) -> F:

@@ -63,7 +63,7 @@ def watch(
     before = signal.signal(signal.SIGTERM, _interrupt)
     click.get_current_context().call_on_close(lambda: signal.signal(signal.SIGTERM, before))
     problems: set[Problem] = set()
-    active: list[Progress] = []  # of the first time alone
+    active: list[Progress] = []  # the progress display of the first load only
 
     def progress(stage: str, done: int, total: int | None) -> None:
         for bars in active:

@@ -52,7 +52,7 @@ def _searching(
     method: Callable[Concatenate[LocalSearching, P], R],
 ) -> Callable[Concatenate["AsyncSearching", P], Coroutine[Any, Any, R]]:
     async def run(self: "AsyncSearching", /, *args: P.args, **kwargs: P.kwargs) -> R:
-        own: Callable[P, R] = getattr(self.sync, method.__name__)  # of one collection, or of several
+        own: Callable[P, R] = getattr(self.sync, method.__name__)  # sync is one collection or several
         return await in_thread(own, *args, **kwargs)
 
     return _named(run, method)

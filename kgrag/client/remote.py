@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from kgrag.inspection.result import Inspection
 
 
-FILES_AT_ONCE, BYTES_AT_ONCE = 100, 32 * 1024 * 1024  # of uploads that are sent at once
+FILES_AT_ONCE, BYTES_AT_ONCE = 100, 32 * 1024 * 1024  # limits of one upload request
 
 
 def named_files(paths: Iterable[str | Path], root: str | Path | None) -> Iterator[tuple[str, Path]]:

@@ -69,7 +69,7 @@ def looks(
     )  # fmt: skip
     next(ticks, None)  # from here on nothing is missed
     yield read()
-    first = last = time.monotonic()  # of the changes since; files that were too new are checked again
+    first = last = time.monotonic()  # times of the changes since then; files that were too new are checked again
     waiting = True
     for changes in ticks:
         now = time.monotonic()

@@ -323,7 +323,7 @@ def writing(target: str, format: str, header: Header, *, overwrite: bool = False
         part.unlink(missing_ok=True)
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            # what few may read in a database is not for all on this machine
+            # mode 600: a database restricts its readers, so other users of this machine must not read the export
             with open(part, "xb", buffering=1 << 20, opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
                 if path.name.lower().endswith(".gz"):
                     with gzip.GzipFile("", "wb", _LEVEL, file, mtime=0) as stream:

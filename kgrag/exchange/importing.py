@@ -185,7 +185,7 @@ class Import:
             yield number - len(batch), batch
 
     def _rows(self, items: list[Item], collection: registry.Collection) -> list[Any]:
-        rows: list[Any] = []  # of nodes lists, of edges maps: see write/nodes and write/import_edges
+        rows: list[Any] = []  # lists for nodes, maps for edges: see write/nodes and write/import_edges
         for item in items:
             if isinstance(item, NodeRecord):
                 vectors = vectors_of(item.properties)

@@ -111,7 +111,7 @@ def _field(value: object) -> str:
         return '"' + value.replace('"', '""') + '"'  # type: ignore[attr-defined,no-any-return]
     if value is None:
         return ""
-    if kind is list:  # of numbers or plain names, never empty
+    if kind is list:  # numbers or plain names, never empty
         return ARRAY_DELIMITER.join(map(str, value))  # type: ignore[call-overload]
     if kind is datetime:
         return value.isoformat(timespec="milliseconds")  # type: ignore[attr-defined,no-any-return]

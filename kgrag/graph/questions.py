@@ -11,8 +11,8 @@ _SHORT, _LONGEST = 3, 30  # characters of a name
 _ROWS = 50
 _MENTIONED = 1000  # passages that mention a name; a name of more leads everywhere
 _PAIRED = 12  # names of which any two may make a question
-_DULL = "What is known about"  # where no document says what it is
-_Question = tuple[str, tuple[str, ...]]  # with the names that it is about
+_DULL = "What is known about"  # used if no document describes the name
+_Question = tuple[str, tuple[str, ...]]  # a question and the names that it is about
 _PERSON = re.compile(r"\b(?:born|he|she)\b", re.IGNORECASE)
 
 

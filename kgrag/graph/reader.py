@@ -93,8 +93,8 @@ _NAMES = 1000  # names that fit what was typed, of which those of most passages 
 _ALWAYS = datetime(1, 1, 1, tzinfo=UTC)  # instead of a null, with which Neo4j plans a statement again
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")  # as JSON has it: 007 and 1_000 are texts
 _ALL = 2**31 - 1  # matches: more than an index of Lucene holds
-_DIGITS = 19  # of a whole number that has 64 bits in any case
-_NEEDED = {"key", "name", "collection"}  # of a document, by those who read its passages
+_DIGITS = 19  # an integer with fewer digits always fits in 64 bits
+_NEEDED = {"key", "name", "collection"}  # properties that a document needs for its passages to be read
 
 
 class Reader:
@@ -336,7 +336,7 @@ class Reader:
         rows = self.row("look_up/passages", ids=list(ids))["rows"]
         return {
             r["id"]: passage(r["id"], r["passage"], r["document"])
-            for r in rows  # what is being removed may have lost some properties already, or be gone
+            for r in rows  # a node that is being removed may already lack properties or be missing
             if r["passage"] and r["document"] and None not in (r["passage"]["text"], r["passage"]["ordinal"])
             if r["document"].keys() >= _NEEDED
         }

@@ -82,7 +82,7 @@ def run_saved(
     if "Triple" in needed and not rows.values and "Triple" not in count_nodes(graph, record.name):
         remedy = f"`kgrag enrich extract -c {record.name}` finds some."
         return replace(rows, notes=(f"The collection {record.name!r} has no triples. {remedy}",))
-    # what the query itself names and the database lacks is no mistake of the caller's, so those notes are dropped
+    # the caller is not to blame if the query itself names something that the database lacks, so drop those notes
     defaulted = [p.name for p in query.parameters if p.name not in {"collection", *arguments}]
     examples = [n for n in defaulted if isinstance(values[n], str) and any(map(str.isalpha, values[n]))]
     if values.get("collection") == _DEMO:
@@ -187,11 +187,11 @@ def _typed(type: str, text: str) -> Any:
     return float(value) if kind == "FLOAT" and value is not None else value
 
 
-# Saved queries as text for Neo4j Browser: with their parameters, and as the favourites that Browser imports.
+# Saved queries as text for Neo4j Browser: with their parameters, and as favourites that Browser imports.
 #
-# Browser draws what a single statement returns, but of a script it says only that it ran. A query and the line that
-# sets its parameters are therefore two things: favourites are queries alone, and the first of them sets the parameters
-# of all (saved queries that share a parameter share its default).
+# Browser draws the result of a single statement, but reports only success for a script. A query and the line that sets
+# its parameters are therefore separate: favourites are queries only, and the first favourite sets the parameters of all
+# of them. Saved queries that share a parameter share its default.
 
 
 FIRST = "0. Run me first: the parameters"

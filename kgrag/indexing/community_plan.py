@@ -1,4 +1,4 @@
-"""Plan the communities: those of the graph with new names added, or all found again."""
+"""Plan the communities: the existing ones with new names added, or all detected again."""
 
 import hashlib
 import importlib
@@ -14,23 +14,23 @@ from kgrag.graph.connection import Graph
 from kgrag.values.identity import node_id
 from kgrag.values.installing import require_extra
 
-# The network that communities are found in: entities, tied by the passages that name both and by their facts.
+# The network for community detection: entities, connected by the passages that name both and by their facts.
 #
-# A passage that names m entities ties each two of them by 1 / (m - 1) (Newman, 2001, of co-authors), a fact its subject
-# and object by 1 (GraphRAG, section 3.1.3, counts them). Names that are one entity's are one node.
+# A passage that names m entities connects each pair with weight 1 / (m - 1) (Newman, 2001, for co-authors); a fact
+# connects its subject and object with weight 1 (GraphRAG, section 3.1.3, counts facts). Merged names are one node.
 
 
-_TYING = 40  # of a passage that tie, the rarest: a list of all members of a club ties nobody
-_WHOLE = 27_720  # the weight of a tie of 1; with whole numbers, sums do not depend on their order
+_TYING = 40  # names of a passage that are connected, the rarest; a list of all club members connects nobody
+_WHOLE = 27_720  # the integer for weight 1; integer sums do not depend on their order
 
 
 @dataclass(frozen=True, slots=True)
 class Network:
     """Entities [n] in the order of their normal forms, passages [p] and nodes [g]: entities that are one.
 
-    `node` [n]: the node of an entity; `ties` [g, g]: weights; `by_node` [p, g], by columns: the passages that name one;
-    `facts`: pairs of nodes [f, 2], one a fact; `community`: the id of each entity's own community, as it stands in the
-    graph, empty where it has none.
+    `node` [n]: the node of an entity; `ties` [g, g]: weights; `by_node` [p, g], by columns: the passages that name a
+    node; `facts`: a pair of nodes per fact [f, 2]; `community`: the id of each entity's own community in the graph, or
+    "" if it has none.
     """
 
     entities: list[str]
@@ -48,7 +48,7 @@ class Network:
 
 
 def read_network(graph: Graph, collection: Collection) -> Network:
-    """Return the entities of a title or a fact, or of several passages. Raises ConfigurationError without scipy."""
+    """Read the entities of titles and facts, or of several passages. Raises ConfigurationError without scipy."""
     sparse = _scipy("sparse")
     place: dict[str, int] = {}
     rows = list(graph.stream("stages/community_entities", collection=collection.name))
@@ -92,7 +92,7 @@ def read_network(graph: Graph, collection: Collection) -> Network:
 
 
 def _joined(same: list[tuple[int, int]], count: int) -> NDArray[np.int64]:
-    """Return merged nodes [count], numbered by their first members; the two of a pair are one."""
+    """Return the merged node of each [count], numbered by first members; each pair in `same` is merged."""
     sparse = _scipy("sparse")
     ends = np.array(same, np.int64).reshape(-1, 2)
     tied = sparse.csr_matrix((np.ones(len(ends), np.int8), (ends[:, 0], ends[:, 1])), shape=(count, count))
@@ -101,13 +101,13 @@ def _joined(same: list[tuple[int, int]], count: int) -> NDArray[np.int64]:
 
 
 def _numbered(labels: NDArray[Any]) -> NDArray[np.int64]:
-    """Return labels as numbers, in the order in which they first occur."""
+    """Return labels as numbers, in order of first occurrence."""
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     return np.asarray(np.argsort(np.argsort(first))[inverse], np.int64)
 
 
 def _incidence(rows: list[list[int]], count: int) -> Any:
-    """Return a matrix [len(held), count] with 1 where a row has a number."""
+    """Return an incidence matrix [len(rows), count]: 1 if a row contains a number."""
     columns = np.array([i for row in rows for i in row], np.int32)
     starts = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
     shape = (len(rows), count)
@@ -119,16 +119,16 @@ def _scipy(module: str) -> Any:
         return importlib.import_module(f"scipy.{module}")
 
 
-# Hierarchical Leiden divides a weighted graph into communities, and large communities again.
+# Hierarchical Leiden splits a weighted graph into communities, and large communities again.
 #
 # Source: Traag, Waltman and van Eck (2019) for Leiden; GraphRAG (Edge et al., 2024), section 3.1.4, for the hierarchy.
 LEVELS = 6
-"""Most levels of communities."""
+"""Maximum levels of communities."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A community: its nodes, in order; the level, 0 for the coarsest; the place of the part that it is a part of."""
+    """A community: its nodes in order, its level (0 is the coarsest), and the position of its parent."""
 
     nodes: NDArray[np.int64]
     level: int
@@ -136,11 +136,11 @@ class Part:
 
 
 def communities(ties: Any, size: int, smallest: int, resolution: float = 1.0, seed: int = 0) -> list[Part]:
-    """Return the communities of a graph, a parent before its parts.
+    """Return the communities of a graph, parents before their parts.
 
-    `ties`: a symmetric matrix of weights [n, n], a scipy csr_matrix of float64. One of more than `size` nodes is parted
-    again; those of fewer than `smallest` are left out, so their nodes are in none, or in a coarser one alone. The same
-    graph gives the same communities. Raises ConfigurationError when graspologic-native is not installed.
+    `ties`: a symmetric matrix of weights [n, n], a scipy csr_matrix of float64. A community of more than `size` nodes
+    is split again. Communities of fewer than `smallest` nodes are dropped; their nodes stay only in a coarser one, if
+    any. The same graph gives the same communities. Raises ConfigurationError without graspologic-native.
     """
     parts: list[Part] = []
     waiting: list[tuple[NDArray[np.int64], int | None]] = [(np.arange(ties.shape[0]), None)]
@@ -149,7 +149,7 @@ def communities(ties: Any, size: int, smallest: int, resolution: float = 1.0, se
         level = 0 if parent is None else parts[parent].level + 1
         labels = _leiden(ties if parent is None else ties[nodes][:, nodes], resolution, seed)
         if parent is not None and not labels.any():
-            continue  # it has no parts
+            continue  # a leaf
         for number in range(labels.max(initial=-1) + 1):
             members = nodes[labels == number]
             if len(members) < smallest:
@@ -175,19 +175,19 @@ def _leiden(ties: Any, resolution: float, seed: int) -> NDArray[np.int64]:
 
 
 SMALLEST = 3
-"""Fewest members of a community."""
+"""Minimum members of a community."""
 AGAIN = 0.2
-"""Share of names that are new or gone from which all communities are found again."""
+"""Share of new or removed names from which all communities are detected again."""
 _NAMES = 8  # key names of a community
-_PASSAGES = 12  # that a report is made from
+_PASSAGES = 12  # passages used for a report
 
 
 @dataclass(slots=True)
 class Planned:
-    """A community: the nodes that are in no part of it, its parts by their places, and what follows from both.
+    """A community: its nodes outside its parts, the positions of its parts, and properties derived from both.
 
-    `names`: those tied most to others of it; `passages`: (place, weight) of those that name most of its nodes;
-    `content`: a hash of what its report is made from, but for the reports of its parts.
+    `names`: the names with most connections inside it; `passages`: (position, weight) of the passages that name most of
+    its nodes; `content`: a hash of the inputs of its report, except the reports of its parts.
     """
 
     id: str
@@ -202,7 +202,7 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A partition: communities after their parents, and the `names` in them. `again`: it was computed from scratch."""
+    """A partition: communities, each after its parent, and their `names`. `again`: it was computed from scratch."""
 
     communities: list[Planned]
     again: bool
@@ -212,9 +212,9 @@ class Plan:
 def plan(network: Network, there: Sequence[Mapping[str, Any]], laid: int, collection: str, size: int) -> Plan:
     """Return the communities of a network.
 
-    `there`: rows of `cypher/stages/communities.cypher`; `laid`: how many names were in these when they were found, 0 if
-    they are not to be kept. What is new joins the community that it is tied to most, or those of its own kind; once
-    there is much of it (AGAIN), all are found again, which is what the whole network gives by itself.
+    `there`: rows of `cypher/stages/communities.cypher`; `laid`: the number of names when these were detected, or 0 to
+    discard them. New names join the community with most connections to them, or form communities of their own. Once
+    too many names changed (AGAIN), all communities are detected again from the whole network.
     """
     count = network.ties.shape[0]
     if laid:
@@ -237,18 +237,18 @@ def _id(network: Network, nodes: NDArray[np.int64], collection: str) -> str:
 
 
 def _existing(network: Network, there: Sequence[Mapping[str, Any]]) -> tuple[list[Planned], NDArray[np.int64]]:
-    """Return the communities of the graph, and the one of each node, -1 for none."""
+    """Return the communities of the graph, and the community of each node or -1."""
     places = {row["id"]: i for i, row in enumerate(there)}
     planned = [Planned(row["id"], row["level"], places.get(row["parent"])) for row in there]
     own = np.full(network.ties.shape[0], -1, np.int64)
-    for i in range(len(network.entities) - 1, -1, -1):  # of names that are one, the first says where
+    for i in range(len(network.entities) - 1, -1, -1):  # backwards, so that the first of merged names decides
         if network.community[i] in places:
             own[network.node[i]] = places[network.community[i]]
     return planned, own
 
 
 def _join(network: Network, planned: list[Planned], own: NDArray[np.int64], collection: str, size: int) -> None:
-    """Join nodes without a community to one, or make one of their own."""
+    """Assign nodes without a community to one, or form new ones from them."""
     ties = network.ties
     while True:
         alone = np.flatnonzero((own < 0) & (np.diff(ties.indptr) > 0))
@@ -276,7 +276,7 @@ def _join(network: Network, planned: list[Planned], own: NDArray[np.int64], coll
 
 
 def _filled(network: Network, planned: list[Planned], own: NDArray[np.int64]) -> list[Planned]:
-    """Return the communities with their contents, each after its parent, without empty ones."""
+    """Return the non-empty communities with their contents, each after its parent."""
     order = np.argsort(own, kind="stable")
     for i in order[np.searchsorted(own[order], 0) :]:
         planned[own[i]].own.append(int(i))
@@ -298,7 +298,7 @@ def _filled(network: Network, planned: list[Planned], own: NDArray[np.int64]) ->
 def _describe(
     network: Network, communities: list[Planned], own: NDArray[np.int64], place_of: Mapping[int, int]
 ) -> None:
-    """Set key names, passages and hashes."""
+    """Set the key names, passages and hashes of communities."""
     name: dict[int, str] = {}
     entities: dict[int, list[str]] = {}
     for i, node in enumerate(network.node.tolist()):
@@ -318,7 +318,7 @@ def _describe(
 
 
 def _passages(network: Network, nodes: NDArray[np.int64]) -> list[tuple[int, float]]:
-    """Return the passages with most names of some nodes, and of the most that one names, which share it names."""
+    """Return the passages that name most of some nodes, each with its count relative to the highest."""
     mentions = network.by_node
     rows = np.concatenate([mentions.indices[mentions.indptr[i] : mentions.indptr[i + 1]] for i in nodes])
     places, counts = np.unique(rows, return_counts=True)

@@ -25,7 +25,7 @@ from kgrag.values.events import Progress
 REFILLED = 2000
 """Passages up to which full-text indexes are filled again after every removal: .3 ms each, while with a new index Neo4j
 plans all queries again, which takes seconds."""
-SHARE = 0.001  # of more passages: what may be removed before; rare words alone weigh otherwise until then
+SHARE = 0.001  # share of passages that may be removed before a recount; until then only rare words weigh differently
 
 
 def _mentions(work: StageContext) -> None:

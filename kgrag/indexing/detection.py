@@ -1,4 +1,4 @@
-"""Detection of the language of documents from the first ones."""
+"""Detect the language of documents from the first ones."""
 
 import re
 from collections.abc import Iterable
@@ -14,34 +14,34 @@ from kgrag.values.documents import Document
 T = TypeVar("T")
 
 _DOCUMENTS = 50
-_ITEMS = 1000  # that are looked at for documents, since those of unchanged files are passed on without texts
+_ITEMS = 1000  # items searched for documents, since unchanged files are passed on without texts
 _CHARACTERS = 20_000
-_LEAST = 300  # bytes; a model cannot tell the language of less
+_LEAST = 300  # bytes; a model cannot detect the language of less
 _SURE = 0.8
-_ENGLISH = frozenset("the of and with from that which were his she their been".split())  # of no other language
-_ENGLISH_SHARE = 0.12  # of the words of a text; English has .15 to .22, a text that is half in English less than .11
+_ENGLISH = frozenset("the of and with from that which were his she their been".split())  # words only in English
+_ENGLISH_SHARE = 0.12  # share of a text's words; English has .15 to .22, a half English text less than .11
 _CALLED = {"no": "nb"}
 _SPOKEN = re.compile(r"[^\W\d_]+")
 _HAN, _KANA = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]"), re.compile("[\u3041-\u3096\u30a1-\u30fa]")
-_KANA_SHARE = 0.05  # of the letters of a Japanese text; Chinese names of Japanese things have less
-_OWN_SCRIPTS = {  # languages that a script alone tells
+_KANA_SHARE = 0.05  # share of kana in a Japanese text; Chinese text with Japanese names has less
+_OWN_SCRIPTS = {  # scripts that only one language uses
     "am": "\u1200-\u139f", "bn": "\u0980-\u09ff", "bo": "\u0f00-\u0fff", "el": "\u0370-\u03ff\u1f00-\u1fff",
     "gu": "\u0a80-\u0aff", "he": "\u05d0-\u05ea", "hy": "\u0531-\u0587", "kn": "\u0c80-\u0cff", "ko": HANGUL,
     "lo": "\u0e81-\u0edf", "ml": "\u0d00-\u0d7f", "si": "\u0d80-\u0dff", "ta": "\u0b80-\u0bff", "te": "\u0c00-\u0c7f",
     "th": "\u0e01-\u0e4e",
 }  # fmt: skip
 _LETTERS_A_WORD = {"zh": 2, "ja": 2, "ko": 3}
-_LONG_WORD = 5  # letters a word, of other languages
+_LONG_WORD = 5  # letters per word in other languages
 
 
 def first_language(items: Iterable[T], before: Iterable[str] = ()) -> tuple[Iterable[T], str | None]:
     """Return the items, unchanged, and the language of the first documents among them.
 
-    `before`: texts that the collection already holds. The language is None if it cannot be detected yet.
+    `before`: texts already in the collection. The language is None if it cannot be detected yet.
     """
     stream = iter(items)
     seen: list[T] = []
-    texts = dict.fromkeys(islice(before, _DOCUMENTS))  # a document that comes again says no more about the language
+    texts = dict.fromkeys(islice(before, _DOCUMENTS))  # a repeated document adds no evidence about the language
     earlier = len(texts)
     for item in islice(stream, _ITEMS):
         seen.append(item)
@@ -87,12 +87,12 @@ def _words(code: str, letters: int) -> float:
 
 
 def _is_plainly_english(words: list[str]) -> bool:
-    """Return whether detection needs no model, which takes half a second to load."""
+    """Return whether a text is clearly English, so that the model, slow to load, is not needed."""
     return sum(map(_ENGLISH.__contains__, words)) > _ENGLISH_SHARE * len(words)
 
 
 def in_language(settings: Settings, language: str | None) -> Settings:
-    """Return the settings, for a collection in that language. Raises ConfigurationError for an unknown code."""
+    """Return the settings for a collection in a language. Raises ConfigurationError for an unknown code."""
     if language is not None:
         check_language(language)
     return settings.model_copy(update={"indexing": settings.indexing.model_copy(update={"language": language})})
@@ -100,6 +100,6 @@ def in_language(settings: Settings, language: str | None) -> Settings:
 
 @cache
 def _identifier() -> Any:
-    from py3langid.langid import MODEL_FILE, LanguageIdentifier  # which takes half a second
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier  # the import takes half a second
 
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)

@@ -456,7 +456,7 @@ class _Names:
             for normal in {normalise(alias, language) for alias in end.aliases}:
                 aliases.setdefault(normal, []).append(end)
         for normal, ends in aliases.items():
-            if len({end.id for end in ends}) == 1:  # what two entities are called names neither
+            if len({end.id for end in ends}) == 1:  # an alias of two entities identifies neither
                 self._names.setdefault(normal, ends[0])
 
     def distinct(self) -> list[_End]:

@@ -19,8 +19,8 @@ from kgrag.values.documents import Triple
 
 VERSION = "rules.3"
 """Raised with each change of the patterns, so that passages are read again."""
-_LONGEST_VALUE = 100  # characters: a longer cell or value is prose
-_LONGEST_SENTENCE = 1000  # characters: more have no full stops, such as a list of names
+_LONGEST_VALUE = 100  # characters; a longer cell or value is prose
+_LONGEST_SENTENCE = 1000  # characters; longer text lacks full stops, such as a list of names
 
 _UPPER = "".join(letter for letter in map(chr, range(0x530)) if letter.isupper())
 _MONTHS = "|".join(month.title() for month in ENGLISH.months.split("|"))
@@ -59,7 +59,7 @@ _GERUND = (
     rf"(?:comprising|containing|covering|featuring|forming|including|requiring|starring|using"
     rf"|[a-z]+ing (?:an?|the|{_STOP}|[{_UPPER}]\w+))"
 )
-_NOUN = (  # as few words as there are before a sign that the noun ends
+_NOUN = (  # matches as few words as possible before a sign that the noun ends
     rf"((?>(?:[\w'’&-]+ ){{0,8}}?[a-z][a-z'’-]+"
     rf"(?=[.;(]|$|,(?: [{_UPPER}\"]| (?:{_STOP}|{_PARTICIPLE}|{_GERUND}|and|an?|the)\b)| {_STOP}\b| {_GERUND}\b"
     rf"| {_VERBS}\b| {_PARTICIPLE} (?:{_STOP}|both|{_PARTICIPLE})\b| and (?:an?|the|is|was|one)\b)))"
@@ -81,10 +81,10 @@ _DOUBT = re.compile(
 _CONDITION = re.compile(
     r"\b(?:if|unless|whether|suppose|supposing|assuming|perhaps|maybe|possibly|probably|allegedly|reportedly|supposedly)\b",
     re.IGNORECASE,
-)  # wherever it stands in a sentence, nothing is certain there
+)  # one of these anywhere makes the whole sentence uncertain
 _LISTS = word_lists("kgrag.indexing")
 _ABSTRACT = _LISTS["abstract"]
-_THINGS = re.compile(  # what has a beginning and an end, but was not born
+_THINGS = re.compile(  # nouns for things that begin and end, but are not born
     r"\b(?:war|battle|siege|campaign|operation|expedition|dynasty|empire|kingdom|republic|state|band|group|era|season|"
     r"series|tournament|election|company|ship|strike|revolt|rebellion|crisis|conflict|festival|program(?:me)?|show|"
     r"newspaper|magazine|club|team|party|organi[sz]ation|school|album|film|railway|station|line|building)s?$"
@@ -119,7 +119,7 @@ def facts_of_table(rows: Sequence[Sequence[str]], text: str, language: Language 
     """
     head, body = rows[0], rows[1:]
     key = next((i for i in range(len(head)) if _is_key([row[i] for row in body], language)), None)
-    if key is None or len(body) < 2:  # a single row is different from all others by nature
+    if key is None or len(body) < 2:  # a single row is trivially distinct
         return _extraction([], {})
     lines = set(text.split("\n"))
     triples = [
@@ -153,7 +153,7 @@ def _says(cell: str, language: Language) -> bool:
 
 
 def _extraction(triples: list[Triple] | list[CellTriple], aliases: dict[str, set[str]]) -> Extraction:
-    """Return triples as a reply. `aliases`: other names of subjects."""
+    """Return triples as an Extraction. `aliases`: other names of subjects."""
     names = {triple.subject: None for triple in triples}
     names |= {triple.object: None for triple in triples if triple.object[:1].isupper()}
     entities = [NamedEntity(name=name, aliases=sorted(aliases.get(name, ()))) for name in names]
@@ -171,7 +171,7 @@ class _Reading:
         own = "|".join(map(re.escape, surfaces))
         self._own = re.compile(rf"[\"“'`]*(?:The |the )?({own})(?!\w)(?:[\"”]|['’](?!s\b))*") if own else None
         self._language = language
-        self._noun = ""  # what the title is: "film"
+        self._noun = ""  # the kind of thing that the title names: "film"
         self._person = False
         self._first = True
         self._pronoun = True  # whether a pronoun can only mean the title: all sentences so far are about it
@@ -235,7 +235,7 @@ class _Reading:
         match = re.match(rf"(?:The )?({_NAME})", sentence)
         last = self.title.rsplit(" ", 1)
         longer = match and self._first and set(self.title.split()) <= set(match[1].split())
-        if match and longer and len(last) > 1 and match[1].endswith(f" {last[1]}"):  # all the names of somebody
+        if match and longer and len(last) > 1 and match[1].endswith(f" {last[1]}"):  # a person's full name
             self._aliases.setdefault(self.title, set()).add(match[1])
             return self.title, match.end(), True
         if not match or " " not in match[1] or begins_sentence(match[1].split()[0].lower()):
@@ -324,5 +324,5 @@ def _telling(noun: str) -> bool:
 
 
 def _people(names: str) -> Iterator[str]:
-    firm = r"(?:Sons?|Daughters|Brothers|Bros|Partners|Associates|Company|Co)\b"  # which a name has before it
+    firm = r"(?:Sons?|Daughters|Brothers|Bros|Partners|Associates|Company|Co)\b"  # follows a name
     return iter(re.split(rf",? and (?!{firm})|, (?!(?:Jr|Sr|Inc|Ltd|LLC|Co)\b)", names))

@@ -1,7 +1,7 @@
-"""The first load of a collection: its first documents, written as final rows.
+"""The first load of a collection, which writes its first documents as final rows.
 
-A few documents are one transaction. Otherwise nodes are written as they come, and relationships once their ends are
-there; meanwhile nobody can use the collection. A first load that is killed begins again with the next ingest.
+A few documents are one transaction. Otherwise nodes are written as they arrive, and relationships once their ends
+exist; the collection is locked meanwhile. If a first load is killed, the next ingest starts it again.
 """
 
 import gc
@@ -35,16 +35,16 @@ from kgrag.values.events import Progress
 Row = list[Any]
 
 PASSAGES = 10_000
-"""How many passages it takes, about; the documents after them are added to the collection as to any other."""
+"""Approximate number of passages in a first load; further documents are added by the usual ingest."""
 LONGEST = 2_000_000
-"""Characters of a document that it does not take."""
+"""A first load stops before a document with more characters."""
 SECONDS = 300.0
-"""How long it takes documents, so that a kill costs no more than that: a slow embedder needs hours for many."""
-_PASSAGE_CHARS = 1000  # of a passage, about
-ONE_TRANSACTION = 20_000  # nodes and relationships that are written as one
-NODES_AT_ONCE = 5_000  # in a transaction, of several
+"""Time after which a first load accepts no more documents, so that a kill costs no more work than that."""
+_PASSAGE_CHARS = 1000  # approximate characters per passage
+ONE_TRANSACTION = 20_000  # nodes and relationships up to which everything is one transaction
+NODES_AT_ONCE = 5_000  # nodes per transaction if there are several
 EDGES_AT_ONCE = 10_000
-_QUEUE = 4  # transactions that wait while the rows of the next are made
+_QUEUE = 4  # pending transactions while the rows of the next are prepared
 _NAMES = {table: property_names(table) for table in (*NODES, *EDGES)}
 
 
@@ -74,8 +74,8 @@ def first_load(
         engine: The engine that prepares and relates documents.
 
     Returns:
-        The fields of an IngestReport; the remaining documents: those beyond the bounds and second versions; and whether
-        the corpus-wide stages are complete for the written documents.
+        The fields of an IngestReport; the remaining documents (beyond the limits, or second versions); and whether the
+        corpus-wide stages are complete for the written documents.
 
     Raises:
         MismatchError: The collection was removed meanwhile.
@@ -98,9 +98,9 @@ def first_load(
 
 @contextmanager
 def _no_collection() -> Iterator[None]:
-    """Keep the garbage collector from visiting the rows again and again, which takes a third of the time.
+    """Turn the garbage collector off, since its repeated visits of the rows take a third of the time.
 
-    They hold no cycles, so they are freed without it.
+    The rows have no cycles, so they are freed without it.
     """
     enabled = gc.isenabled()
     gc.disable()
@@ -114,7 +114,7 @@ def _no_collection() -> Iterator[None]:
 def _first(
     stream: Iterator[Document | Problem | Unchanged], left: list[Document | Problem | Unchanged], progress: Progress
 ) -> Iterator[Document | Problem]:
-    """Yield the documents within the bounds. The next one goes to `left`."""
+    """Yield the documents within the limits; the next one goes to `left`."""
     passages, end = 0, time.monotonic() + SECONDS
     for item in stream:
         if isinstance(item, Document):
@@ -123,7 +123,7 @@ def _first(
                 left.append(item)
                 return
             at(progress, Path(item.source or item.key).name)
-        if not isinstance(item, Unchanged):  # an empty collection has no such file
+        if not isinstance(item, Unchanged):  # an empty collection has no unchanged files
             yield item
 
 
@@ -156,9 +156,9 @@ def _lists(vectors: Vectors) -> list[list[float] | None]:
 
 
 class TransactionSink(GraphSink):
-    """Rows that one thread writes, one transaction at a time: a context manager.
+    """A sink that writes rows in one thread, one transaction at a time; a context manager.
 
-    Rows that are not written when the block ends with an error are dropped.
+    If the block ends with an error, unwritten rows are dropped.
     """
 
     lines = _Rows
@@ -170,9 +170,9 @@ class TransactionSink(GraphSink):
         self._collection = collection
         self._labels = {label: schema.labels_of(label, collection.number) for label in NODES}
         self._next = _Writing({}, [])
-        self._edges: dict[str, list[tuple[object, ...]]] = {table: [] for table in EDGES}  # whose ends may be missing
-        self._whole: set[str] = set()  # labels of which all nodes have come
-        self._elements: dict[str, str] = {}  # what the server calls the nodes that are written, by id
+        self._edges: dict[str, list[tuple[object, ...]]] = {table: [] for table in EDGES}  # their ends may be missing
+        self._whole: set[str] = set()  # labels whose nodes are complete
+        self._elements: dict[str, str] = {}  # element ids of the written nodes, by id
         self._several = False
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="kgrag-first-load")
         self._queue: deque[Future[None]] = deque()
@@ -199,7 +199,7 @@ class TransactionSink(GraphSink):
         properties = {name: value for name, value in zip(_NAMES[table], values, strict=False) if value is not None}
         if table == "Document":
             properties |= dict(values[-1])  # type: ignore[call-overload]
-        vector = properties.pop("embedding", None)  # another procedure writes it
+        vector = properties.pop("embedding", None)  # a separate procedure writes vectors
         vectors = [] if vector is None else [{"name": self._collection.embedding, "numbers": vector}]
         self._next.nodes[str(values[0])] = [self._labels[table], properties, vectors]
         if table == "Triple" and "Triple" not in self._collection.indexed:
@@ -212,7 +212,7 @@ class TransactionSink(GraphSink):
         self._edges[table].append((table, start, end, *values))
 
     def metadata(self, properties: Mapping[str, object]) -> list[object] | None:
-        """See GraphSink; all of it."""
+        """See GraphSink; this sink stores any metadata."""
         return [properties]
 
     def complete(self, *labels: str) -> None:
@@ -250,7 +250,7 @@ class TransactionSink(GraphSink):
         self._queue.append(self._writer.submit(self._write, writing, begins, last))
 
     def _wait(self, most: int) -> None:
-        """Wait until at most this many transactions are pending. Raises the error of the writer, if it failed."""
+        """Wait until at most `most` transactions are pending. Raises the writer's error if it failed."""
         while len(self._queue) > most or (self._queue and self._queue[0].done()):
             self._queue.popleft().result()
 

@@ -1,4 +1,4 @@
-"""Another graph in the same database as documents, one per node. It is read in one stream and never changed."""
+"""Read another graph in the same database as documents, one per node, in one stream and without changing it."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,21 +10,21 @@ from kgrag.indexing.attachment import Attachment, check_labels, label_parameters
 from kgrag.values.documents import Document, Problem, Section
 from kgrag.values.errors import InputError
 
-_ENDS = 50  # of a type of relationships and a direction that a document names
-_VALUES = 20  # of a list
-_EXACT = 0.001  # numbers below are not rounded
+_ENDS = 50  # ends named in a document per relationship type and direction
+_VALUES = 20  # values of a list
+_EXACT = 0.001  # smaller numbers are not rounded
 _ZEROS = re.compile(r"(?<=:\d\d)\.0+(?=$|[Z+-])")  # a fraction of a second that is zero
 _PLAYED = frozenset({"role", "roles", "character", "characters"})
 ELEMENT = "element"
-"""The metadata with the element id of a document's node; documents from elsewhere have none."""
+"""The metadata key for the element id of a document's node; only documents from such graphs have it."""
 
 Row = Mapping[str, Any]
 
 
 def check_attachment(graph: Graph, attachment: Attachment, recorded: Attachment | None) -> list[Problem]:
-    """Return the number of nodes without a name.
+    """Report the number of nodes without a name.
 
-    Raises InputError for labels and properties that the graph lacks; of the `recorded` attachment, properties may go.
+    Raises InputError for labels and properties that the graph lacks, except properties of the `recorded` attachment.
     """
     check_labels(graph, attachment.labels)
     lacking = attachment != recorded and graph.run(
@@ -88,7 +88,7 @@ def _key(row: Row) -> str:
 
 
 def _ends(kind: Row, facts: Iterable[str]) -> str:
-    """Return the names of ends with the words of their relationships, and the number of further ends."""
+    """Return the names of ends with the words of their relationships, and a note on how many ends were cut."""
     names = dict.fromkeys(f"{end['name']}{_about(end['properties'], facts)}" for end in kind["ends"])
     left = kind["number"] - len(kind["ends"])
     return ", ".join(names) + (f" and {left:,} more" if left > 0 else "")

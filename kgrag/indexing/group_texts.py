@@ -1,7 +1,7 @@
-"""Writing texts about groups of nodes, such as summaries: from sentences of theirs, or by a language model, each once.
+"""Write texts about groups of nodes, such as summaries: from their own sentences or by a language model, each once.
 
-What a text was made from is a hash (`rests_on`) beside it, and so is what made it (`made`): sentences, or a version of
-the prompt. Only what rests on something else than when it was written is written again.
+Each text is stored with a hash of its sources (`rests_on`) and its origin (`made`): sentences, or a version of the
+prompt. A text is written again only if its sources changed.
 """
 
 import math
@@ -35,13 +35,13 @@ from kgrag.values.results import Usage
 TASK = "summarise"
 EXTRACTED = "sentences"
 """The value of `made` of a summary that no model wrote."""
-_TELLING = 10  # members nearest to the middle whose sentences are looked at
-_FIRST = 3  # sentences of each
-_SENTENCES = 5  # of a summary (RAPTOR, appendix C: summaries have some 130 tokens)
+_TELLING = 10  # members nearest to the centroid that supply sentences
+_FIRST = 3  # first sentences taken from each member
+_SENTENCES = 5  # sentences per summary (RAPTOR, appendix C: summaries have some 130 tokens)
 _SHORTEST, _LONGEST = 20, 400  # characters of a sentence
-_TERMS = 4  # in the name of a summary
-_SHOWN = 24  # members that a model is shown, the nearest to the middle
-_CHARACTERS = 2000  # of each
+_TERMS = 4  # terms in the name of a summary
+_SHOWN = 24  # members shown to a model, nearest to the centroid
+_CHARACTERS = 2000  # characters shown of each member
 
 Member = Mapping[str, Any]
 """A passage or summary: {id, title, text, terms}."""
@@ -64,7 +64,7 @@ class GroupText:
 
 
 def nearest_first(members: Sequence[Member], vectors: NDArray[np.float32]) -> list[Member]:
-    """Return the members by how near their unit vectors [n, d] are to the middle of all, ties by id."""
+    """Return the members ordered by the distance of their unit vectors [n, d] from the centroid, ties by id."""
     cosines = vectors @ unit(vectors.mean(axis=0, keepdims=True))[0]
     order = sorted(range(len(members)), key=lambda i: (-float(cosines[i]), members[i]["id"]))
     return [members[i] for i in order]
@@ -73,10 +73,10 @@ def nearest_first(members: Sequence[Member], vectors: NDArray[np.float32]) -> li
 def extracted(
     groups: Sequence[Sequence[Member]], embedder: Embedder, language: str, middles: NDArray[np.float32] | None = None
 ) -> list[GroupText]:
-    """Return the sentences nearest to the middle, a unit vector [d], of each group of members, the most telling first.
+    """Return an extract of each group: the sentences nearest to its centroid in `middles` (unit vectors [d]).
 
-    Without `middles` that is the middle of these sentences themselves. They stand in the order of their members; the
-    name is the terms that most members have.
+    Members are given most informative first. Without `middles`, the centroid of the sentences is used. The sentences
+    keep the order of their members, and the name consists of the terms that most members have.
     """
     candidates = [_candidates(members, language) for members in groups]
     vectors, _ = embed_each(embedder, [sentence for each in candidates for sentence in each])
@@ -92,14 +92,14 @@ def extracted(
 
 
 def by_model(members: Sequence[Member], llm: PromptedModel) -> GroupText:
-    """Return a language model's text on members, nearest first. Raises ModelError."""
+    """Have a language model write a text on members, given nearest first. Raises ModelError."""
     reply = llm.structured(TASK, Summary, texts=prompt_text(members))
     text = " ".join(reply.summary.split())
     return GroupText(" ".join(reply.title.split()) or _name(members, text), text)
 
 
 def prompt_text(members: Sequence[Member], tokens: int | None = None) -> str:
-    """Return the texts for a model to sum up, the most telling first, within a number of tokens but for the first."""
+    """Return the texts for a model to summarise, in order, up to a number of tokens but at least the first text."""
     blocks: list[str] = []
     left = math.inf if tokens is None else tokens * LOW
     for number, member in enumerate(members[:_SHOWN], 1):
@@ -112,7 +112,7 @@ def prompt_text(members: Sequence[Member], tokens: int | None = None) -> str:
 
 
 def numbered_text(number: int, member: Member) -> str:
-    """Return a text for a model, in a frame that it cannot leave."""
+    """Return a text for a model, quoted so that it cannot be mistaken for instructions."""
     text = harmless(member["text"][:_CHARACTERS])
     return f'<text number="{number}" title="{titled(member["title"])}">\n{text}\n</text>'
 
@@ -127,7 +127,7 @@ def _candidates(members: Sequence[Member], language: str) -> list[str]:
 
 
 def _name(members: Sequence[Member], text: str) -> str:
-    """Return the terms that most members have, ties by their order; without any, the text."""
+    """Return the terms that most members have (ties by their order), or the text if there are no terms."""
     counts = Counter(term for member in members for term in dict.fromkeys(member["terms"]))
     return ", ".join(term for term, _ in counts.most_common(_TERMS)) or text
 
@@ -137,7 +137,7 @@ _BATCH = 200  # texts written at once
 
 @dataclass(frozen=True, kw_only=True)
 class Group:
-    """A group whose text is due. `rests_on`: a hash of its sources; `changed`: the present text has other sources."""
+    """A group with a pending text. `rests_on`: a hash of its sources; `changed`: the current text has other sources."""
 
     id: str
     rests_on: str
@@ -152,9 +152,9 @@ Item = TypeVar("Item")
 class WritingReport:
     """The result of writing texts of groups.
 
-    `levels`: how many nodes each level has; `written`: texts made, or made again; `left`: those that a model was to
-    write and did not, the `failures` among them; `stopped`: why it ended early, if it did; `stale`: texts of a model
-    that are out of date.
+    `levels`: the number of nodes of each level; `written`: texts written or rewritten; `left`: texts that the model did
+    not write, including the `failures`; `stopped`: the reason if the run ended early; `stale`: texts of a model that
+    are out of date.
     """
 
     levels: tuple[int, ...] = ()
@@ -169,7 +169,7 @@ class WritingReport:
 
 
 def bytes_of(tokens: float) -> int:
-    """Return how many bytes so many tokens of usual text have."""
+    """Return the approximate number of bytes of a number of tokens."""
     return round(tokens * (LOW + HIGH) / 2)
 
 
@@ -177,8 +177,8 @@ def bytes_of(tokens: float) -> int:
 class Grouping(ABC, Generic[AnyGroup]):
     """Groups of the nodes of a collection, in levels, each with a text.
 
-    `material` is what a text is made from, in the grouping's own form. `levels`: the number of groups of each level;
-    `removed` groups; `stale` texts of a model; `made`: group -> what its text rests on, and what made it.
+    `material` is the input of a text, in the grouping's own form. `levels`: the number of groups of each level;
+    `removed` groups; `stale` texts of a model; `made`: group -> the hash of its text's sources, and its origin.
     """
 
     label: ClassVar[str]
@@ -195,10 +195,10 @@ class Grouping(ABC, Generic[AnyGroup]):
 
     @abstractmethod
     def due(self, version: str | None) -> Iterator[tuple[str, list[AnyGroup]]]:
-        """Write the groups without their texts, and yield the stage and the texts that are due, level by level.
+        """Write the groups without their texts, and yield the stage and the pending texts, level by level.
 
-        The texts of a level are written before the next level is asked for. `version`: the prompt that is to have made
-        them; None: any.
+        The caller writes the texts of a level before it asks for the next one. `version`: the required version of the
+        prompt; None: any.
         """
 
     @abstractmethod
@@ -207,7 +207,7 @@ class Grouping(ABC, Generic[AnyGroup]):
 
     @abstractmethod
     def heading(self, material: Any) -> str:
-        """Return the name of a text for messages of failures."""
+        """Return the name of a text for messages about failures."""
 
     @abstractmethod
     def extracted(self, groups: Sequence[AnyGroup]) -> list[GroupText]:
@@ -239,10 +239,10 @@ class Grouping(ABC, Generic[AnyGroup]):
 def build(
     grouping: Grouping[AnyGroup], settings: Settings, *, llm: PromptedModel | None = None, threads: int = 8
 ) -> WritingReport:
-    """Make the groups of a collection with their texts, or update them; with `llm` a model writes the missing texts.
+    """Create or update the groups of a collection and their texts; with `llm`, a model writes the missing texts.
 
-    When the budget is used up or the server is out of reach, what was received is written and the rest keeps the text
-    that it had. Raises ConfigurationError when a package for clusters is not installed, DatabaseError.
+    If the budget is used up or the server is unreachable, the received texts are written and the others stay as they
+    were. Raises ConfigurationError if a package for clustering is not installed, and DatabaseError.
     """
     writing = Writing(llm, threads, grouping.progress)
     run_corpus_stages(grouping.graph, grouping.collection, settings, grouping.progress, grouping.embedder)
@@ -252,7 +252,7 @@ def build(
 
 
 class Writing:
-    """Texts under way, of one level after another. `llm` None: without a model."""
+    """Writes the texts of one level after another; without a model if `llm` is None."""
 
     def __init__(self, llm: PromptedModel | None, threads: int, progress: Progress) -> None:
         self._usage = Meter()
@@ -288,7 +288,7 @@ class Writing:
     def _ask(
         self, grouping: Grouping[AnyGroup], llm: PromptedModel, groups: list[AnyGroup], stage: str
     ) -> list[AnyGroup]:
-        """Have a model write; returns the groups that it did not write about."""
+        """Have a model write the texts; return the groups without a text from it."""
         version = llm.prompt(grouping.task).version
         left = {group.id: group for group in groups}
 
@@ -313,7 +313,7 @@ class Writing:
 def batches(
     items: Sequence[Item], report: Callable[[int, int], None] = lambda done, total: None
 ) -> Iterator[list[Item]]:
-    """Yield items in batches; `report` receives how many are done, and of how many."""
+    """Yield items in batches; `report` receives the numbers of done and of all items."""
     for start in range(0, len(items), _BATCH):
         report(start, len(items))
         yield list(items[start : start + _BATCH])

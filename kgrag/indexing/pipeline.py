@@ -1,7 +1,7 @@
 """Ingestion: an engine prepares documents, parallel transactions write them, and the corpus-wide stages follow.
 
 The graph is the ledger. A document with the same content hash is skipped, an existing passage is not embedded again,
-and the nodes themselves carry marks for the stages that are pending.
+and the nodes themselves are marked for pending stages.
 """
 
 import logging
@@ -46,9 +46,9 @@ class PendingDocument:
 class Prepared:
     """The rows of one transaction, the number of vectors computed for it, and the texts without a vector.
 
-    `alone`: it holds a part of a long document, and these must be committed in order, since the last one seals it; or
-    it takes something back, and so changes words and entities wherever it comes upon them. `of`: of a long document,
-    how many passages there are up to the end of this part, and in all.
+    `alone`: it must not run beside others. Parts of a long document are committed in order, since the last one
+    completes it; removals change words and entities anywhere. `of`: for a long document, the number of passages up to
+    the end of this part, and in all.
     """
 
     batch: Batch
@@ -60,7 +60,7 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class Preparing:
-    """Splits documents into passages, finds their names and embeds new passages. `size`: passages per transaction."""
+    """Splits documents into passages, finds their names and embeds new ones. `size`: passages per transaction."""
 
     collection: str
     indexing: IndexingSettings
@@ -94,14 +94,14 @@ Items = Iterable[Document | Problem | Unchanged]
 
 SMALL_BATCH = 64
 """With a smaller `batch_passages` the first load is skipped, and documents are written as they arrive."""
-_GROUP = 256  # documents whose hashes are asked for at once
-_GROUP_CHARS = 16_000_000  # that they have together at most, but for the last
-_PASSAGE_CHARS = 1000  # of a passage, about: what counts is that a batch is neither tiny nor huge
+_GROUP = 256  # documents whose hashes are looked up at once
+_GROUP_CHARS = 16_000_000  # characters after which such a group ends
+_PASSAGE_CHARS = 1000  # rough characters per passage, enough to keep batches from being tiny or huge
 
 
 @dataclass(slots=True)
 class _Tally:
-    """The counts of an ingest. `seen`: 64 bits of the id of each document under way; `again`: others of these ids."""
+    """The counts of an ingest. `seen`: 64 bits of each document's id; `again`: later documents with these ids."""
 
     added: int = 0
     changed: int = 0
@@ -135,9 +135,9 @@ def ingest(
     """Write documents into a collection and bring its corpus-wide edges up to date.
 
     Can be interrupted at any moment and run again. `total`: number of documents, if known, for the progress bar.
-    `scan`: of the load that gives them, where their former roots are noted; files with a Problem count as unread.
-    `engine`: what prepares them. `empty`: the collection holds nothing yet. Raises DatabaseError when Neo4j goes away,
-    EngineError when workers do.
+    `scan`: the scan of the load, which records former roots; files with a Problem count as unread. `engine` prepares
+    the documents. `empty`: the collection has no documents yet. Raises DatabaseError if Neo4j becomes unreachable, and
+    EngineError if workers do.
     """
     started = time.monotonic()
     tally = _Tally()
@@ -201,11 +201,11 @@ def ingest(
 
 
 def _due(graph: Graph, collection: Collection, source: Items, tally: _Tally, scan: Scan) -> Iterator[PendingDocument]:
-    """Yield the new and changed documents with the ids that the graph has of them."""
+    """Yield the new and changed documents with the ids that the graph has for them."""
     stream = iter(source)
     while group := _group(stream):
         by_id: dict[str, Document] = {}
-        touched: list[dict[str, Any]] = []  # files whose state has another fingerprint or root, but the same documents
+        touched: list[dict[str, Any]] = []  # files with another fingerprint or root, but the same documents
         for item in group:
             if isinstance(item, Problem):
                 tally.problems.append(item)
@@ -226,7 +226,7 @@ def _due(graph: Graph, collection: Collection, source: Items, tally: _Tally, sca
         rows = [{"id": id, "hash": hash} for id, hash in hashes.items()]
         recorded = {r["id"]: r for r in graph.run("look_up/recorded_documents", rows=rows)} if rows else {}
         due: list[PendingDocument] = []
-        same: list[dict[str, Any]] = []  # documents that came from another file, or state of it, as they were
+        same: list[dict[str, Any]] = []  # unchanged documents from another file or another state of it
         for key, document in by_id.items():
             before: Mapping[str, Any] = recorded.get(key, {})
             if before.get("root") and before["root"] != scan.root:
@@ -237,7 +237,7 @@ def _due(graph: Graph, collection: Collection, source: Items, tally: _Tally, sca
                 if any(before[name] != value for name, value in now.items()):
                     same.append({"id": key, "source": document.source or document.key, **now})
                 continue
-            if int(key[:16], 16) in tally.seen:  # what the graph holds of it is known only once it is written
+            if int(key[:16], 16) in tally.seen:  # compare with the graph only after the earlier version is written
                 tally.again[key] = document
                 continue
             tally.seen.add(int(key[:16], 16))
@@ -264,7 +264,7 @@ def _some(due: Iterator[PendingDocument], size: int) -> Iterator[list[PendingDoc
 
 
 def _count(item: PendingDocument, is_written: bool, tally: _Tally, scan: Scan) -> None:
-    """Count a prepared document, or report that it holds no text."""
+    """Count a prepared document, or report that it has no text."""
     document = item.document
     if not is_written:
         tally.problems.append(Problem(document.source or document.key, "holds no text"))
@@ -287,7 +287,7 @@ def _replaced(document: Document, before: Mapping[str, Any]) -> Replaced | None:
     now = document.file.path if document.file is not None else document.source or document.key
     was = FileState(before["file"], before["root"] or "").path if before["file"] else before["source"]
     same = was == now
-    if (document.file is None) != (before["file"] is None):  # a path as it was typed, with the number of a row
+    if (document.file is None) != (before["file"] is None):  # one source is a path as typed, with a row number
         same = Path(was).name.partition("#")[0] == Path(now).name.partition("#")[0]
     return None if same else Replaced(document.key, was, now)
 

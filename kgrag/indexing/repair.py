@@ -146,7 +146,7 @@ def repair(graph: Graph, name: str, embedder: Embedder | None, settings: Setting
     indexes = _indexes(graph, collection.number, slot, labels)
     if indexes:
         progress("indexes", 0, len(indexes))
-        schema.ensure_schema(graph)  # of a database that was just imported, nothing says what its schema is
+        schema.ensure_schema(graph)  # a database that was just imported does not record its schema
         schema.ensure_shared_indexes(graph)
         schema.ensure_collection_indexes(graph, name, collection.number, collection.dimension, slot, labels)
         progress("indexes", len(indexes), len(indexes))

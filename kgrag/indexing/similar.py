@@ -15,11 +15,11 @@ from kgrag.indexing.vectors import embedded_or_logged
 
 Vectors = NDArray[np.float32]
 _BLOCK = 1024  # rows compared at once
-_PART = 8 * _BLOCK  # with so many others
-_DIGITS = 6  # scores are compared after rounding, so that equal texts tie whatever block they fall in
-_TIES = 8  # more than wanted are kept of each row, so that ties at the end stay in
-_MANY = 32  # others of a part that are near to a row, on average, from which they are sorted out before
-_NEAR = 0.85  # the score from which a part of the components tells most pairs apart
+_PART = 8 * _BLOCK  # vectors that a block is compared with at once
+_DIGITS = 6  # scores are rounded before comparison, so that equal texts tie in whatever block they are
+_TIES = 8  # extra candidates per row, so that ties at the end are kept
+_MANY = 32  # mean candidates per row and part; with more, only the nearest of the part are kept
+_NEAR = 0.85  # least score from which a few components suffice to rule out most pairs
 _COMPONENTS = 64
 
 
@@ -50,7 +50,7 @@ def nearest(
 
 
 def _narrowed(vectors: Vectors) -> Vectors:
-    """Return the first principal components of unit vectors, and the length of the rest: [n, components + 1].
+    """Return the first principal components of unit vectors, and the length of the remainder: [n, components + 1].
 
     The product of two such rows is an upper bound of their cosine (Cauchy-Schwarz). It rules out most pairs.
     """
@@ -66,10 +66,10 @@ def _best(
     """Return the k nearest of each row of a block, and ties with the last: [place in the block], [other], [score]."""
     places, others = np.empty(0, np.intp), np.empty(0, np.intp)
     scores = np.empty(0, np.float32)
-    floors = np.full(len(block), least, np.float32)  # what another must score to be among the best
+    floors = np.full(len(block), least, np.float32)  # the score needed to be among the best of each row
     for low in range(0, len(vectors), _PART):
         place, other = _near(vectors, narrow, block, low, floors, k)
-        cosine = np.einsum("ij,ij->i", vectors[block[place]], vectors[other])  # the same in whatever block
+        cosine = np.einsum("ij,ij->i", vectors[block[place]], vectors[other])  # independent of the block
         places, others = np.concatenate([places, place]), np.concatenate([others, other])
         scores = np.concatenate([scores, _scores(cosine)])
         order = np.lexsort((others, -scores, places))
@@ -122,7 +122,7 @@ def _cosines(scores: Vectors) -> Vectors:
 def displaced(vectors: Vectors, floors: Vectors, new: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return the rows, without the `new` ones, that gain one of the `new` vectors as a neighbour.
 
-    `floors`: score of each row's last neighbour, float32 [n]; -1 where there are fewer neighbours than wanted.
+    `floors`: the score of each row's last neighbour, float32 [n]; -1 if the row has fewer neighbours than wanted.
     """
     hit = np.zeros(len(vectors), bool)
     for start in range(0, len(new), _BLOCK):
@@ -135,15 +135,15 @@ def displaced(vectors: Vectors, floors: Vectors, new: NDArray[np.intp]) -> NDArr
 
 
 _BATCH = 1000
-_CANDIDATES = 200  # of the vector index for each search, which are scored again exactly
+_CANDIDATES = 200  # candidates per search of the vector index, which are rescored exactly
 SEARCHES = 200
-"""How many vectors are read and compared in the time of one search of the index, about."""
-SMALL = 20_000  # vectors that are compared all the same: that is exact
+"""Approximate number of vectors that are read and compared in the time of one search of the index."""
+SMALL = 20_000  # vectors up to which all are compared, since that is exact
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """The nodes of one label that are compared. Each keeps at most `k` neighbours with a score of at least `least`."""
+    """The label of the compared nodes. Each keeps at most `k` neighbours with a score of at least `least`."""
 
     label: str
     k: int
@@ -189,11 +189,11 @@ def link_exactly(work: StageContext, kind: Kind, due: Sequence[str], total: int)
         vectors[i] = vector
         floors[i] = kind.least if floor is None else floor
         if i % 10_000 == 0:
-            work.progress(f"similar {kind.plural}", 0, len(due))  # not how many there are to compare with
+            work.progress(f"similar {kind.plural}", 0, len(due))  # the total is the pending nodes, not all nodes
     vectors, floors = vectors[: len(ids)], floors[: len(ids)]
     position = {id: i for i, id in enumerate(ids)}
     rows = np.array(sorted(position[id] for id in due if id in position), np.intp)
-    work.done(kind.label, [id for id in due if id not in position], "similar")  # what has no vector is near nothing
+    work.done(kind.label, [id for id in due if id not in position], "similar")  # nodes without a vector have none
     if len(rows) < len(ids):
         moved = displaced(vectors, floors, rows)
         work.mark(kind.label, [ids[i] for i in moved], "similar")
@@ -253,20 +253,20 @@ def _write(work: StageContext, kind: Kind, rows: list[dict[str, Any]]) -> None:
         work.commit(kind.label, "similar", [row["id"] for row in rows], write)
 
 
-# SIMILAR edges between entities: names that resemble each other, as HippoRAG's synonymy edges (section 2.2).
+# SIMILAR edges between entities: names that resemble each other, like HippoRAG's synonymy edges (section 2.2).
 #
 # Only names from titles and triples have a vector. Capitalised phrases have none, since they are spelt as in the texts.
 # Names with a digit have none, since vectors hardly tell 1876 from 1867, or the 9th century from the 11th.
 
 
 _NAMES = 2000
-_SHORTEST = 3  # letters, as HippoRAG has it
+_SHORTEST = 3  # letters, as in HippoRAG
 
 
 def link_synonyms(work: StageContext) -> None:
     """Write the nearest names of the marked names, and of every name that gains one of them as a neighbour.
 
-    Without an embedder, names that have no vector yet keep their mark.
+    Without an embedder, names without a vector stay pending.
     """
     due = work.due("Entity", "similar")
     if not due:

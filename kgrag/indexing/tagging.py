@@ -1,7 +1,7 @@
 """Tagging: TAGME returns the Wikipedia articles that each passage mentions (KGP, section 3.3).
 
-These become mentions. An article is the entity of its title in normal form, as in extraction with links. If the passage
-mentions the entity anyway, there is one edge, which keeps how it was found and gets TAGME's rho as `tagme`.
+Articles become mentions. An article is the entity of its title in normal form, as in extraction with links. If the
+passage mentions the entity already, the existing edge keeps its source and gets TAGME's rho as `tagme`.
 The graph is the ledger: a passage records the settings that it was tagged with, in the transaction of its mentions.
 An interrupted run resumes with the untagged passages.
 """
@@ -30,25 +30,24 @@ from kgrag.values.errors import ModelError
 from kgrag.values.events import Progress
 from kgrag.values.identity import entity_id
 
-# Tagging without a server: titles of a collection's own documents in place of Wikipedia's, found as TAGME finds those.
+# Tagging without a server: TAGME's method with the titles of the collection's own documents in place of Wikipedia's.
 #
-# A spot is a name of a title (see `aliases.title_aliases`). Everything is counted in documents of the collection:
-# link probability of a spot: of those that hold its words, the share that write it as a name, with a capital;
-# commonness of a title for a spot: 1 + those that hold the whole title, times how surely the name means it, of the sum
-# over all titles of the spot; relatedness of two titles: Milne and Witten's, over the documents that hold a name of
-# them (a document means its own title by a name that several have). The spots of a text vote for each other's titles;
-# of those within 30 % of the best the most common one is taken, and rho is the mean of its spot's link probability and
-# its mean relatedness to the other titles that were taken. Source: Ferragina and Scaiella, TAGME (2010), sections 2 and
-# 3.
+# A spot is a name of a title (see `aliases.title_aliases`). All counts are documents of the collection. The link
+# probability of a spot is the share of the documents with its words that write it as a name, with a capital. The
+# commonness of a title for a spot is 1 + the documents with the whole title, times how surely the name means it,
+# divided by the sum over all titles of the spot. The relatedness of two titles is Milne and Witten's, over documents
+# with a name of them (in a document, an ambiguous name means its own title). The spots of a text vote for each other's
+# titles. The most common title within 30 % of the best vote is chosen; rho is the mean of its spot's link probability
+# and its mean relatedness to the other chosen titles. Source: Ferragina and Scaiella, TAGME (2010), sections 2 and 3.
 
 
 _NEAR = 0.3
-"""How far below the best a title's votes may be so that its commonness decides (TAGME: epsilon)."""
+"""Titles whose votes are this close to the best are ranked by commonness (TAGME: epsilon)."""
 
 
 @dataclass(slots=True)
 class _Spot:
-    """The titles that a name may mean with their probabilities, and how many documents hold or capitalise it."""
+    """The titles that a name may mean, with probabilities, and the counts of documents with or capitalising it."""
 
     sure: dict[str, float] = field(default_factory=dict)
     held: set[str] = field(default_factory=set)
@@ -56,7 +55,7 @@ class _Spot:
 
 
 class Titles:
-    """The titles of documents, and the counts that links to them need."""
+    """The titles of documents, and the counts needed to link to them."""
 
     def __init__(self, sources: Iterable[Mapping[str, Any]], language: Language = ENGLISH) -> None:
         """Index the titles.
@@ -144,9 +143,9 @@ class Titles:
         return own
 
     def _spots_in(self, words: Sequence[Token]) -> Iterator[tuple[str, Token, int]]:
-        """Yield the spots of a text, longest first, none within another.
+        """Yield the spots of a text, longest first and without overlaps.
 
-        Its words, its first word, and that one's number.
+        Each is the spot, its first word, and that word's number.
         """
         number = 0
         while number < len(words):
@@ -187,12 +186,12 @@ class TaggingReport:
 
 
 def version(settings: TagmeSettings) -> str:
-    """Return the identity of the settings that change the mentions."""
+    """Return a string that identifies the settings that affect the mentions."""
     return f"{_FORM} {address(settings)} {settings.lang} {settings.threshold:g}"
 
 
 def _version(graph: Graph, collection: Collection, settings: TagmeSettings) -> str:
-    """Return the identity of the settings. With titles as articles it is a digest of them, so new ones are linked."""
+    """Return the version of the settings; it includes a digest of titles used as articles, so new ones are linked."""
     if settings.endpoint != TITLES:
         return version(settings)
     titles = "\0".join(row["title"] or "" for row in graph.stream("look_up/titles", collection=collection.name))
@@ -291,7 +290,7 @@ def _write(tx: Transaction, collection: Collection, version: str, tagged: Mappin
     rows = [row for passage in sorted(there) for row in tagged[passage]]
     if rows:
         nodes: dict[str, Row] = {}
-        for node in (row["node"] for row in rows):  # of two spellings of a title, the first
+        for node in (row["node"] for row in rows):  # the first of two spellings of a title
             nodes[node["id"]] = min(nodes.get(node["id"], node), node, key=lambda n: str(n["name"]))
         tx.run(
             "write/tagged_entities",

@@ -1,9 +1,9 @@
-"""The tree: passages are clustered and summed up, these summaries again, until few are left (RAPTOR, section 3).
+"""The tree: passages are clustered and summarised, then the summaries again, until few are left (RAPTOR, section 3).
 
-The graph is the ledger. A level that is laid stays: passages that are added later go to the clusters that they are
-nearest to, and only what has other members than when it was written, and what rests on that, is written again. What a
-summary was made from is a hash of its members (`rests_on`); `made` says by what. Interrupted at any moment and run
-again, it goes on: a level that was not laid whole is laid again, and no model is asked twice for the same summary.
+The graph is the ledger. A finished level stays: passages added later join the nearest clusters. Only summaries whose
+members changed, and summaries of those, are written again. `rests_on` is a hash of a summary's members, and `made`
+says who wrote it. An interrupted run can be repeated: it builds an unfinished level again and never asks a model twice
+for the same summary.
 """
 
 import hashlib
@@ -41,34 +41,34 @@ from kgrag.values.events import Progress
 from kgrag.values.identity import node_id
 from kgrag.values.installing import require_extra
 
-# Soft clusters of vectors, as RAPTOR makes them: Gaussian mixtures, their number by the information criterion.
+# Soft clusters of vectors as in RAPTOR: Gaussian mixtures, their number chosen by the information criterion.
 #
-# Source: RAPTOR (Sarthi et al., 2024), section 3. It reduces dimensions by UMAP, first over all and then within
-# clusters; here k-means parts what is many, and principal components reduce what is left, which is quicker and has one
-# result.
+# Source: RAPTOR (Sarthi et al., 2024), section 3. It reduces dimensions by UMAP, first over all vectors and then within
+# clusters. Here k-means splits large sets and principal components reduce the dimensions, which is faster and
+# reproducible.
 
 
 SIZE = 8
 """Members of a cluster on average (RAPTOR, appendix C: summaries have 6.7 children)."""
 LEAST = 0.1
-"""Probability from which a vector belongs to a cluster (RAPTOR, its code)."""
-_PART = 400  # vectors that a mixture is fitted to
-_COMPONENTS = 10  # dimensions (RAPTOR, its code)
-_NUMBERS = (0.7, 1.0, 1.4)  # of clusters, by how many SIZE makes
+"""Least probability with which a vector belongs to a cluster (from RAPTOR's code)."""
+_PART = 400  # vectors per fitted mixture
+_COMPONENTS = 10  # dimensions (from RAPTOR's code)
+_NUMBERS = (0.7, 1.0, 1.4)  # numbers of clusters to try, as multiples of n / SIZE
 
 Matrix = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """The places of its members, and how probably each belongs to it, 0 to 1."""
+    """The positions of a cluster's members, and the probability of each, 0 to 1."""
 
     members: tuple[int, ...]
     weights: tuple[float, ...]
 
 
 def soft_clusters(vectors: Matrix, size: float = SIZE, seed: int = 0) -> list[Cluster]:
-    """Return clusters of unit vectors [n, d], of about `size` members: each vector is in one or more.
+    """Return soft clusters of unit vectors [n, d] with about `size` members; each vector is in one or more.
 
     The result is reproducible.
 
@@ -83,7 +83,7 @@ def soft_clusters(vectors: Matrix, size: float = SIZE, seed: int = 0) -> list[Cl
 
 
 def _parts(places: NDArray[np.int64], vectors: Matrix, seed: int) -> Iterator[NDArray[np.int64]]:
-    """Yield parts of at most _PART similar vectors."""
+    """Split vectors into groups of at most _PART similar ones."""
     if len(places) <= _PART:
         yield places
         return
@@ -92,14 +92,14 @@ def _parts(places: NDArray[np.int64], vectors: Matrix, seed: int) -> Iterator[ND
     )
     label = means.fit_predict(vectors[places])
     parts = [places[label == number] for number in np.unique(label)]
-    if len(parts) == 1:  # all the same
+    if len(parts) == 1:  # all vectors are equal
         parts = [places[start : start + _PART] for start in range(0, len(places), _PART)]
     for part in parts:
         yield from _parts(part, vectors, seed)
 
 
 def _mixture(vectors: Matrix, size: float, seed: int) -> list[Cluster]:
-    """Return the clusters of the mixture with the least Bayesian information criterion."""
+    """Return the clusters of the mixture with the lowest Bayesian information criterion."""
     usual = len(vectors) / size
     numbers = sorted({round(usual * share) for share in _NUMBERS} - {0, 1})
     if not numbers or len(np.unique(vectors, axis=0)) <= numbers[-1]:
@@ -128,17 +128,17 @@ def _sklearn(module: str) -> Any:
 
 
 LEVELS = 5
-"""Most levels of summaries (RAPTOR, its code)."""
+"""Maximum levels of summaries (from RAPTOR's code)."""
 _EDGES = 2000  # edges written at once
 _REMOVED = 5000  # summaries removed at once
-_NEARNESSES = 2**23  # of members to clusters, held at once
+_NEARNESSES = 2**23  # similarities of members to clusters held in memory at once
 _WRITTEN = 180  # tokens of a reply on average
-_SHARPNESS = 20.0  # how fast the weight of a cluster falls with its distance, for passages that are added later
+_SHARPNESS = 20.0  # how fast a cluster's weight falls with distance, for passages added later
 
 
 @dataclass(slots=True)
 class _Level:
-    """The nodes of a level: ids, unit vectors [n, d], the texts that each rests on, and their summaries."""
+    """The nodes of a level: ids, unit vectors [n, d], hashes of their sources, and the summaries above them."""
 
     label: str
     ids: list[str]
@@ -149,21 +149,21 @@ class _Level:
 
 @dataclass(frozen=True, kw_only=True)
 class _Group(Group):
-    """A summary that is to be written. `members`: their places in the level below."""
+    """A pending summary. `members`: their positions in the level below."""
 
     members: list[int]
 
 
 def remove(graph: Graph, collection: Collection) -> int:
-    """Remove all summaries; returns how many there were."""
+    """Remove all summaries and return their number."""
     graph.run("write/laid", collection=collection.name, groups="tree", number=0)
     return _remove(graph, collection, 0)
 
 
 def estimate(graph: Graph, collection: Collection, chat: ChatSettings, progress: Progress) -> Estimate:
-    """Return the most that a model takes for the missing summaries, once the tree is laid out; calls none.
+    """Estimate the calls and tokens for the missing summaries of a laid-out tree, without calling the model.
 
-    Summaries of summaries are taken to be read as long as replies usually are.
+    The length of summaries that a model reads is estimated from usual replies.
     """
     prompt = load_prompt(TASK, chat.prompts)
     around = sum(len(message.content) for message in prompt.messages(texts=""))
@@ -185,9 +185,9 @@ def estimate(graph: Graph, collection: Collection, chat: ChatSettings, progress:
 
 @dataclass
 class Tree(Grouping[_Group]):
-    """The summaries of a collection. `size`: members of a summary on average, where a level is laid.
+    """The summaries of a collection. `size`: average number of members of a summary in a new level.
 
-    A level of so few nodes or fewer has no other above it.
+    A level of `size` nodes or fewer is the last one.
     """
 
     label: ClassVar[str] = "Summary"
@@ -195,10 +195,10 @@ class Tree(Grouping[_Group]):
     below: _Level = field(init=False)
 
     def due(self, version: str | None) -> Iterator[tuple[str, list[_Group]]]:
-        """See Grouping: from the passages up."""
+        """See Grouping; the levels go from the passages up."""
         graph, collection = self.graph, self.collection
         laid = _laid(graph, collection)
-        self.removed = _remove(graph, collection, laid)  # what a level that was not laid whole has left
+        self.removed = _remove(graph, collection, laid)  # leftovers of an unfinished level
         self.below = _read(graph, collection, 0)
         for level in range(1, LEVELS + 1):
             if level <= laid:
@@ -215,7 +215,7 @@ class Tree(Grouping[_Group]):
             self.levels.append(len(self.below.ids))
 
     def material(self, groups: Sequence[_Group]) -> list[list[Member]]:
-        """See Grouping: the members of each, nearest to the middle first."""
+        """See Grouping: the members of each group, nearest to the centroid first."""
         below, texts = self.below, _texts(self.graph, self.below, groups)
         return [nearest_first([texts[below.ids[i]] for i in g.members], below.vectors[g.members]) for g in groups]
 
@@ -233,10 +233,10 @@ class Tree(Grouping[_Group]):
         return by_model(material, llm)
 
     def _lay(self, level: int) -> None:
-        """Cluster the level below, and write the clusters without their texts; then the level exists."""
+        """Create a level: cluster the one below and write the clusters without their texts."""
         self.progress(f"level {level}", 0, None)
         below, collection = self.below, self.collection
-        order = np.lexsort(below.vectors.T)  # of the vectors, not of ids, which are others under another name
+        order = np.lexsort(below.vectors.T)  # by vectors, since ids depend on the collection's name
         rows = []
         for cluster in soft_clusters(below.vectors[order], self.size):
             members = [int(order[i]) for i in cluster.members]
@@ -253,7 +253,7 @@ class Tree(Grouping[_Group]):
         self.graph.run("write/laid", collection=collection.name, groups="tree", number=level)
 
     def _place(self) -> None:
-        """Put nodes without a cluster into the clusters with the nearest middles."""
+        """Add nodes without a cluster to the clusters with the nearest centroids."""
         below, members = self.below, _members(self.below)
         new = [i for i, parents in enumerate(below.parents) if not parents]
         if not new or not members:
@@ -273,12 +273,12 @@ class Tree(Grouping[_Group]):
                     {"member": below.ids[i], "ways": [{"summary": ids[k], "weight": float(row[k])} for k in clusters]}
                 )
                 below.parents[i] = [ids[k] for k in clusters]
-        for start in range(0, len(rows), _EDGES):  # all edges of a member at once
+        for start in range(0, len(rows), _EDGES):  # all edges of a member are in one transaction
             self.graph.run("write/summarised", label=below.label, rows=rows[start : start + _EDGES])
 
 
 def _remove(graph: Graph, collection: Collection, above: int) -> int:
-    """Remove the summaries above a level; returns how many there were."""
+    """Remove the summaries above a level and return their number."""
     removed = 0
     while rows := graph.run("write/remove_summaries", collection=collection.name, above=above, limit=_REMOVED)[0][
         "removed"
@@ -292,7 +292,7 @@ def _laid(graph: Graph, collection: Collection) -> int:
 
 
 def _read(graph: Graph, collection: Collection, level: int, *, vectors: bool = True) -> _Level:
-    """Return all passages (level 0), or the summaries of a level, by id; without `vectors` these are [0, d]."""
+    """Return all passages (level 0) or the summaries of a level, by id; without `vectors`, the vectors are [0, d]."""
     label = "Summary" if level else "Passage"
     below = _Level(label, [], np.zeros((0, collection.dimension), np.float32), [], [])
     levels = []
@@ -321,7 +321,7 @@ def _texts(graph: Graph, below: _Level, groups: Sequence[_Group]) -> dict[str, M
 
 
 def _members(below: _Level) -> dict[str, list[int]]:
-    """Return the places of the members of each summary."""
+    """Return the positions of the members of each summary."""
     members: dict[str, list[int]] = {}
     for i, parents in enumerate(below.parents):
         for parent in parents:
@@ -330,7 +330,7 @@ def _members(below: _Level) -> dict[str, list[int]]:
 
 
 def _due(graph: Graph, collection: Collection, level: int, below: _Level, version: str | None) -> list[_Group]:
-    """Return the summaries of a level with changed members, or with another `version`."""
+    """Return the summaries of a level whose members changed, or that another `version` wrote."""
     members = _members(below)
     due = []
     for record in graph.stream("stages/summaries", collection=collection.name, level=level):
@@ -343,7 +343,7 @@ def _due(graph: Graph, collection: Collection, level: int, below: _Level, versio
 
 
 def _rests_on(below: _Level, places: Sequence[int]) -> str:
-    """Return a hash of members, and of the passages below these."""
+    """Return a hash of members and of the passages below them."""
     hashed = hashlib.blake2b(digest_size=8)
     for line in sorted(f"{below.ids[i]}:{below.rests_on[i]}" for i in places):
         hashed.update(line.encode())

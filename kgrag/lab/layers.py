@@ -12,7 +12,7 @@ from kgrag.values.errors import KgragError
 from kgrag.values.events import Progress
 from kgrag.values.results import Usage
 
-_ASK = {"Summary": " --ask", "Community": " --ask"}  # in the papers a language model writes them
+_ASK = {"Summary": " --ask", "Community": " --ask"}  # a language model writes these in the papers
 _WRITTEN: dict[Layer, str] = {"tree": "raptor", "communities": "communities"}  # layer -> the retriever that reads it
 
 

@@ -28,7 +28,7 @@ from kgrag.values.results import Ranking
 # If a data set names no gold, the passage that holds the answer is the gold.
 
 
-WORDS = 4  # of a run; fewer would be shared by chance (of the, in the year)
+WORDS = 4  # words per run; shorter runs are shared by chance (of the, in the year)
 SHARE = 0.5
 _ANSWER_TOKEN = re.compile(r"\w+|[^\w\s]")
 

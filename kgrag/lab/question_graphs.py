@@ -42,7 +42,7 @@ class QuestionGraphs:
     def open(self, question: Question) -> Collection:
         """Return the collection with the graph of one question. Raises DatabaseError, ConfigurationError."""
         targets = self.documents(question)
-        if not self._ingested:  # what a run that was ended left behind
+        if not self._ingested:  # remove the leftovers of an interrupted run
             with suppress(NotFoundError):
                 self.collection.delete()
         self.collection.ingest([self._documents[key] for key in targets])

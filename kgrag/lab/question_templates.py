@@ -1,7 +1,7 @@
-"""Questions without a language model: facts, tables and sentences of a collection put into fixed frames.
+"""Make questions without a language model, from facts, tables and sentences of a collection in fixed templates.
 
-Their answers are known for certain, since a fact or a cell gives them and no other fact contradicts it; how they read
-is not how people ask. The frames are English.
+Their answers are certain, since a fact or a cell gives them and no other fact contradicts it. Their wording is not how
+people ask. The templates are English.
 """
 
 import itertools
@@ -25,12 +25,12 @@ from kgrag.text.tokens import content_stems, search_form, tokens, words_of
 from kgrag.values.results import Passage
 
 # Kinds of questions. Source: Millions of GEAR-s, section 5.1 and table 1, after DataMorgana (Filice et al., 2025). Its
-# eight formulations have 10 % each, which sums to 80 %: weights are normalised.
+# eight formulations have 10 % each, which sums to 80 %, so weights are normalised.
 
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """A kind of question. `weight`: how often it is drawn beside the others of its group; `passages` it needs."""
+    """A kind of question. `weight`: its relative frequency within its group; `passages`: the number that it needs."""
 
     name: str
     weight: float
@@ -55,7 +55,7 @@ class Kind:
 
 
 def draw_kind(lot: random.Random) -> Kind:
-    """Draw a kind by the weights of each group, one independent of the other."""
+    """Draw a kind from each group independently, by the weights."""
     user, formulation, premise, answer_type = (
         lot.choices(group, [category.weight for category in group])[0]
         for group in (USERS, FORMULATIONS, PREMISES, ANSWER_TYPES)
@@ -64,7 +64,7 @@ def draw_kind(lot: random.Random) -> Kind:
 
 
 ALIKE = 90.0
-"""From which two questions with the same answer and gold are one (token sort ratio, 0 to 100)."""
+"""Token sort ratio (0 to 100) from which two questions with the same answer and gold count as duplicates."""
 _OF_TEXTS = re.compile(
     r"\b(?:the|this|these|that|first|second|two|both|given|above)\s+(?:texts?|passages?|excerpts?)\b", re.I
 )
@@ -72,10 +72,10 @@ _OF_TEXTS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A question as it was made. `gold`: ids of its passages, in the order that leads to the answer.
+    """A generated question. `gold`: ids of its passages, in the order that leads to the answer.
 
-    `supports`: (passage id, a text that stands in it). `steps`: single questions, {question, answer, gold}. `sound` and
-    `needed`: what a second reading says, and the passages that it found necessary, where there was one.
+    `supports`: (passage id, a text from it). `steps`: single questions, {question, answer, gold}. `sound` and `needed`:
+    the verdict of a second reading, if there was one, and the passages that it found necessary.
     """
 
     question: str
@@ -93,7 +93,7 @@ class Draft:
 
 @dataclass(slots=True)
 class Selection:
-    """The drafts that were taken, in their order, and why the others were not: reason -> how many."""
+    """The accepted drafts in order, and the number of rejected ones by reason."""
 
     kept: list[Draft] = field(default_factory=list)
     dropped: Counter[str] = field(default_factory=Counter)
@@ -124,9 +124,9 @@ def select(drafts: Iterable[Draft], number: int, language: Language) -> Selectio
 
 
 def leaks(draft: Draft, language: Language) -> bool:
-    """Return whether the question has all telling words of its answer.
+    """Return whether a question contains all content words of its answer.
 
-    No yes or no counts, nor one of two compared.
+    Yes/no answers and comparisons never count as leaks.
     """
     if draft.type == "comparison" or draft.formulation == "yes-no":
         return False
@@ -170,14 +170,14 @@ def query_rows(drafts: Sequence[Draft]) -> list[dict[str, Any]]:
     ]
 
 
-_TRIED = 24  # passages, drawn at once, of which one is to be tied to another document
+_TRIED = 24  # passages drawn at once to find one connected to another document
 
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """The passages that a question is made from, one or two; `bridge`: the name that ties two, else empty.
+    """The one or two passages of a question; `bridge`: the name that connects two, or "".
 
-    `by_title`: that name is the title of the second one's document.
+    `by_title`: the name is the title of the second passage's document.
     """
 
     passages: tuple[Passage, ...]
@@ -186,7 +186,7 @@ class Material:
 
 
 class Sources:
-    """The passages of a collection by their ids, and what a draw takes of them. Holds ids, no texts."""
+    """The passages of a collection, from which a draw takes some. Holds ids only, no texts."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
@@ -208,9 +208,9 @@ class Sources:
         return self._reader.passages(ids)
 
     def draw(self, lot: random.Random, number: int, *, by_title: bool = False) -> Material:
-        """Draw one passage, or two of different documents with a common name; one, where no tried one has any.
+        """Draw one passage, or two of different documents with a common name; one if no candidate has a partner.
 
-        `by_title`: rather two of which the second is about a name that the first one mentions.
+        `by_title`: prefer a second passage about a name that the first one mentions.
         """
         tried = [lot.choice(self.ids) for _ in range(_TRIED if number > 1 else 1)]
         if number > 1:
@@ -234,11 +234,11 @@ class Sources:
 GAP = "____"
 _FACTS, _TABLES = 100_000, 10_000  # read at most
 _SHORTEST, _LONGEST = 40, 300  # characters of a sentence with a gap
-_MARKS = frozenset("|`#{}<>[]*_=\\")  # of markup and formulas
+_MARKS = frozenset("|`#{}<>[]*_=\\")  # signs of markup and formulas
 _ENDS = (".", "!", "?", "…", "。")
 _BLOCK = 256  # passages read at once
-_CHAINS = 0.3  # of sentences with a gap are followed by a chain of two
-_CELL = 80  # characters of a cell that is asked for
+_CHAINS = 0.3  # share of sentences with a gap that are followed by a chain of two
+_CELL = 80  # characters of a cell in a question
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +257,7 @@ class _Fact:
 
 
 def template_drafts(reader: Reader, sources: Sources, seed: int) -> Iterator[Draft]:
-    """Yield drafts in an order of the seed, by the weights of the taxonomy, until none is left."""
+    """Yield all drafts in an order determined by the seed and the weights of the taxonomy."""
     lot = random.Random(seed)
     facts = _facts(reader)
     rows: dict[str, list[Draft]] = {
@@ -280,7 +280,7 @@ def template_drafts(reader: Reader, sources: Sources, seed: int) -> Iterator[Dra
 
 
 def _facts(reader: Reader) -> dict[tuple[str, str], list[_Fact]]:
-    """Return (subject id, predicate) -> its facts, all of one object: several would give several answers."""
+    """Return (subject id, predicate) -> its facts, only if all have the same object, so that the answer is unique."""
     facts_by_key: dict[tuple[str, str], list[_Fact]] = defaultdict(list)
     for row in reader.rows("evaluate/question_triples", collection=reader.collection.name, limit=_FACTS):
         fact = _Fact(**row)
@@ -290,14 +290,14 @@ def _facts(reader: Reader) -> dict[tuple[str, str], list[_Fact]]:
 
 
 def _single(facts: dict[tuple[str, str], list[_Fact]]) -> Iterator[Draft]:
-    """Yield questions for the object of one fact."""
+    """Yield questions about the object of one fact."""
     for same in facts.values():
-        if len({fact.passage for fact in same}) == 1:  # else any of several passages would do
+        if len({fact.passage for fact in same}) == 1:  # otherwise any of several passages would suffice
             yield Draft(same[0].question_text, same[0].object, (same[0].passage,), "factoid")
 
 
 def _chains(facts: dict[tuple[str, str], list[_Fact]]) -> Iterator[Draft]:
-    """Yield two facts of different documents, the object of the first being the subject of the second."""
+    """Yield questions on two facts of different documents, where the object of one is the subject of the other."""
     by_subject: dict[str, list[_Fact]] = defaultdict(list)
     for same in facts.values():
         by_subject[same[0].subject_id].append(same[0])
@@ -314,7 +314,7 @@ def _chains(facts: dict[tuple[str, str], list[_Fact]]) -> Iterator[Draft]:
 
 
 def _comparisons(facts: dict[tuple[str, str], list[_Fact]]) -> Iterator[Draft]:
-    """Yield two subjects of the same predicate: whether its object is the same for both."""
+    """Yield questions whether two subjects have the same object for a predicate."""
     by_predicate: dict[str, list[_Fact]] = defaultdict(list)
     for (_, predicate), same in facts.items():
         by_predicate[predicate].append(same[0])
@@ -332,7 +332,7 @@ def _comparisons(facts: dict[tuple[str, str], list[_Fact]]) -> Iterator[Draft]:
 
 
 def _aspects(facts: dict[tuple[str, str], list[_Fact]]) -> Iterator[Draft]:
-    """Yield two facts on the same subject, stated in different documents."""
+    """Yield questions on two facts about the same subject in different documents."""
     by_subject: dict[str, list[_Fact]] = defaultdict(list)
     for same in facts.values():
         by_subject[same[0].subject_id].append(same[0])
@@ -345,7 +345,7 @@ def _aspects(facts: dict[tuple[str, str], list[_Fact]]) -> Iterator[Draft]:
 
 
 def _cells(reader: Reader, sources: Sources, lot: random.Random) -> Iterator[Draft]:
-    """Yield a question on a cell of a table, by the first cell of its row and the head of its column; one a table."""
+    """Yield one question per table, on a cell identified by the first cell of its row and the header of its column."""
     rows = reader.rows("evaluate/question_tables", collection=reader.collection.name, limit=_TABLES)
     for row in sorted(rows, key=lambda row: (row["document"], row["number"])):
         head, *body = [_split(line) for line in row["markdown"].splitlines() if not set(line) <= set("|-: ")] or [[]]
@@ -371,9 +371,9 @@ def _split(line: str) -> list[str]:
 
 
 def _gaps(reader: Reader, sources: Sources, lot: random.Random) -> Iterator[Draft]:
-    """Yield sentences with a gap in place of a name; first one of each passage, then others.
+    """Yield sentences with a gap in place of a name; first one from each passage, then others.
 
-    Cloze tests: Taylor, 1953.
+    These are cloze tests: Taylor, 1953.
     """
     language = reader.collection.language
     order = list(sources.ids)
@@ -394,7 +394,7 @@ def _gaps(reader: Reader, sources: Sources, lot: random.Random) -> Iterator[Draf
 
 
 def _gap_chains(reader: Reader, sources: Sources, lot: random.Random) -> Iterator[Draft]:
-    """Yield two sentences with gaps: the name of the first is the title of the second one's document, here called X."""
+    """Yield questions on two sentences with gaps; the first gap, called X, is the title of the second's document."""
     language = reader.collection.language
     for _ in range(len(sources.ids)):
         material = sources.draw(lot, 2, by_title=True)
@@ -403,7 +403,7 @@ def _gap_chains(reader: Reader, sources: Sources, lot: random.Random) -> Iterato
         first, second = material.passages
         name = search_form(material.bridge, language)
         if name != search_form(second.title, language):
-            continue  # "Antarctic" need not be the Antarctic (ship)
+            continue  # "Antarctic" may not mean the Antarctic (ship)
         ties = [gap for gap in _gaps_of(first, language, lot, name) if name in search_form(gap.name, language)]
         ends = [
             gap for gap in _gaps_of(second, language, lot)
@@ -437,7 +437,7 @@ def _gaps_of(passage: Passage, language: Language, lot: random.Random, preferred
     gaps = []
     for paragraph in passage.text.split("\n\n"):
         for text in (" ".join(sentence.split()) for sentence in sentences(paragraph, language.code)):
-            ends = text.rstrip("\"'”’»)").endswith(_ENDS)  # code and cells of tables do not
+            ends = text.rstrip("\"'”’»)").endswith(_ENDS)  # false for code and table cells
             if not _SHORTEST <= len(text) <= _LONGEST or not _MARKS.isdisjoint(text) or not ends:
                 continue
             words = tokens(text, language)
@@ -457,7 +457,7 @@ def _gaps_of(passage: Passage, language: Language, lot: random.Random, preferred
 def _is_answer(name: str, sentence: str) -> bool:
     """Return whether a question can ask for a name.
 
-    Whole, once in the sentence, not at its beginning, and no placeholder (FILE).
+    The name must be whole, occur once in the sentence, not begin it, and not be a placeholder (FILE).
     """
     if name.isupper() or any(map(str.isdigit, name)) or sentence.count(name) > 1 or sentence.startswith(name):
         return False

@@ -42,7 +42,7 @@ _KEYS = {"identity", "documents", "ranks", "seconds"}
 """The required keys of a line of a record."""
 
 _UNPLAIN = re.compile(r"[^\w.]+")
-_VERSION = 1  # of a file of ranks
+_VERSION = 1  # version of the file format of ranks
 
 
 class Ledger:

@@ -170,7 +170,7 @@ class Reproduction:
             value = measured_from(result, spelt(system), measure, self.table.by)
             self._values.setdefault((label, name), {})[measure] = value
         self._unwritten |= dict.fromkeys(unwritten(map(str, systems.values()), collection))
-        each = round(result.about.get("passages") or 0)  # where each question has a graph of its own
+        each = round(result.about.get("passages") or 0)  # mean per question if each has its own graph
         self._sets[name] = data, each if self.per_question else collection.info().counts.get("Passage", 0)
         usage = sum((r.usage if r.answer is None else r.answer.usage for r in result.records), Usage())
         self._spent.append((usage, result.marking or Usage(), sum(map(len, result.errors.values()))))

@@ -28,7 +28,7 @@ from kgrag.retrieval.expression import Expression, parse
 from kgrag.values.errors import ConfigurationError
 from kgrag.values.results import Usage
 
-# Sweeps: the same retriever or system with each of several values of one of its settings, as a table.
+# Sweeps: a table of one retriever or system with several values of a setting.
 #
 # Source: KGP, section 5.4 and Figure 6.
 
@@ -40,7 +40,7 @@ _MOST = 100  # values
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """A setting with its values. `lines`: varied name -> value as it is written -> the name with that value."""
+    """A setting with its values. `lines`: varied name -> value as written -> the name with that value."""
 
     option: str
     values: tuple[Any, ...]
@@ -48,9 +48,9 @@ class Sweep:
 
     @classmethod
     def of(cls, text: str, retrievers: Sequence[str], systems: Sequence[str]) -> "Sweep":
-        """Return the sweep of "branch=1,2,3" over retrievers and systems; those without such a setting are in no line.
+        """Return the sweep of "branch=1,2,3" over the retrievers and systems that have this setting.
 
-        Raises ConfigurationError when it cannot be read, or none of them has the setting or takes the values.
+        Raises ConfigurationError if the text is malformed, or no system has the setting or accepts the values.
         """
         option, _, rest = text.partition("=")
         option = option.strip()
@@ -73,12 +73,12 @@ class Sweep:
         return cls(option, values, lines)
 
     def names(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Return some names, each varied one replaced by its variants."""
+        """Return names with each varied one replaced by its variants."""
         return tuple(new for name in names for new in self.lines.get(name, {name: name}).values())
 
 
 def _values(text: str) -> tuple[Any, ...]:
-    """Return the values of a list such as "1,2,5..8, (title, mention)"; none if it is no such list."""
+    """Return the values of a list such as "1,2,5..8, (title, mention)"; empty if the text is not such a list."""
 
     def spread(match: re.Match[str]) -> str:
         first, last = int(match[1]), int(match[2])
@@ -97,7 +97,7 @@ def literal(value: Any) -> str:
 
 
 def _varied(name: str, option: str, value: Any) -> str | None:
-    """Return a retriever with another value of a setting, wherever it has it; None if it has none such."""
+    """Return a retriever with another value of a setting wherever it occurs; None if the retriever lacks it."""
     expression = parse(name)
     changed = _changed(expression, option, value)
     return None if changed is expression else str(changed)
@@ -133,7 +133,7 @@ RECALLS = (2, 5, 10, 15)
 PERFECT = 8
 NDCG = 10
 COMPARED = ("answer@5", "answer@10", "R@5", "R@10", "R@15", f"perfect@{PERFECT}", "MRR", f"nDCG@{NDCG}")
-"""The measures whose differences are given."""
+"""The measures whose differences are reported."""
 
 _WAYS = {"both": (True, True), "it alone": (True, False), "baseline alone": (False, True), "neither": (False, False)}
 _ONE_DIGIT = ("EM", "F1", "Acc", "Struct-EM", "calls", "p50_ms", "p95_ms", "wall_s", *_WAYS)
@@ -142,10 +142,10 @@ Rows = dict[str, dict[str, float | None]]
 """System -> measure -> value; None where there is nothing to measure."""
 
 Iterations = dict[str, list[dict[str, float | str | None]]]
-"""System -> rows, an iteration each."""
+"""System -> one row per iteration."""
 
 Overlaps = dict[str, dict[str, float | str]]
-"""System -> shares of questions that it and a baseline answer right, in per cent: see `overlaps`."""
+"""System -> shares of questions, in per cent, that it and a baseline answer correctly: see `overlaps`."""
 
 Group = tuple[int, str]
 """The rank of a group among others, and its name."""
@@ -155,10 +155,10 @@ def measures(depth: int = DEPTH, *, gold: bool = True, at: Sequence[int] = ()) -
     """Return the measures of rankings of `depth`: name -> measure of one question's ranks.
 
     "R@k" is recall in per cent, "perfect@8" whether all gold is among the first 8, "MRR" the reciprocal rank of the
-    first gold, "nDCG@10" with relevance 0 or 1. What a ranking is too short for is left out; recall at `depth` is added
-    where that is deeper than the usual. With `at` recall and perfect are those among the first of each of these.
-    Without `gold` there are "answer@k", the share of questions whose answer stands in the first k passages, in per cent
-    (DPR's top-k accuracy), and "MRR" of the first of these.
+    first gold passage, "nDCG@10" has relevance 0 or 1. Measures deeper than a ranking are left out; recall at `depth`
+    is added if deeper than the usual. `at` gives other cutoffs for recall and perfect.
+    Without `gold` there are "answer@k", the share of questions in per cent whose answer is in the first k passages
+    (DPR's top-k accuracy), and "MRR" of the first passage with the answer.
     """
     recalls = [k for k in RECALLS if k <= depth] + ([depth] if depth > RECALLS[-1] else [])
     recalls = [k for k in at if k <= depth] or recalls
@@ -173,14 +173,14 @@ def measures(depth: int = DEPTH, *, gold: bool = True, at: Sequence[int] = ()) -
 
 
 def table(records: Iterable[Record], depth: int = DEPTH, at: Sequence[int] = ()) -> Rows:
-    """Return system -> measure -> mean over its questions; records of a system stand together.
+    """Return system -> measure -> mean over its questions; records of a system must be adjacent.
 
-    Besides `measures`: "p50_ms" and "p95_ms", percentiles of latency in milliseconds, "questions", their number, and
-    where there are any "errors", the number of questions that failed: these found nothing and have no latency. What
-    answers has also "EM" and "F1" in per cent, over the questions whose answers are known, if there are any, "Acc" over
-    those of them that were marked, and "Struct-EM" over those that name a page, table or section; "calls"
-    and "tokens", the mean of a question; "cost", that of all questions, None where a price is unknown; "wall_s", the
-    seconds in which any question was under way, and "q/s", questions in each of them.
+    Besides `measures`: "p50_ms" and "p95_ms", percentiles of latency in milliseconds; "questions", their number; and
+    "errors", the number of failed questions if any, which found nothing and have no latency. Answering systems also
+    have "EM" and "F1" in per cent, over questions with known answers; "Acc" over the graded ones; "Struct-EM" over
+    questions that name a page, table or section; "calls" and "tokens" per question on average; "cost" of all questions,
+    None if a price is unknown. "wall_s" is the time in seconds with any question in progress, "q/s" the questions per
+    such second.
     """
     return {name: _row(own, depth, at) for name, own in _by_system(records).items()}
 
@@ -188,7 +188,7 @@ def table(records: Iterable[Record], depth: int = DEPTH, at: Sequence[int] = ())
 def tables_by(
     records: Sequence[Record], group: Mapping[str, Group], depth: int = DEPTH, at: Sequence[int] = ()
 ) -> dict[str, Rows]:
-    """Return the table for each group of questions, given by question id, without the wall time, which all share."""
+    """Return a table per group of questions; `group` maps question ids. The shared wall time is left out."""
     groups: dict[Group, list[Record]] = {}
     for record in records:
         groups.setdefault(group[record.question.id], []).append(record)
@@ -204,8 +204,8 @@ def differences(
 ) -> dict[str, dict[str, Difference]]:
     """Return system -> measure -> its gain over the baseline on the same questions, with a 95 % interval.
 
-    In the units of `table`. A question that failed counts as one where nothing was found. EM and F1 are compared where
-    both answer, on the questions whose answers are known, Acc on those where both were marked.
+    The units are those in `table`. A failed question counts as one without results. EM and F1 are compared if both
+    systems answer, on questions with known answers; Acc is compared on questions where both answers were graded.
     """
     records = list(records)
     functions = measures(depth, gold=_has_gold(records), at=at)
@@ -225,10 +225,10 @@ def differences(
 def overlaps(records: Iterable[Record], baseline: str, depth: int = DEPTH) -> Overlaps:
     """Return system -> shares of questions, in per cent, that it and the baseline get right.
 
-    One of them alone, both, or neither.
+    The shares are those of one system alone, both, or neither.
 
-    A question is right by its mark where both were marked, else by EM where both answer; where one does not answer, by
-    having all gold among the first 8 (or `depth`). Questions that have none of these are left out.
+    If both answers were graded, the grade decides, else EM if both systems answer. If one does not answer, all gold
+    must be among the first 8 (or `depth`). Questions without any of these are left out.
     """
     k = min(PERFECT, depth)
     perfect = {f"perfect@{k}": _perfect(k)}
@@ -250,24 +250,24 @@ def overlaps(records: Iterable[Record], baseline: str, depth: int = DEPTH) -> Ov
 def iterations(records: Iterable[Record], depth: int = DEPTH) -> Iterations:
     """Return system -> a row for each iteration.
 
-    "questions" that came to it, recall, and their mean "calls" and "tokens".
+    A row has the number of "questions" that reached the iteration, recall, and mean "calls" and "tokens".
 
-    Recall "R@k" is that of the final ranking if this iteration were the last (GEAR, figures 2 and 5), "found@k" that of
-    all that was found up to then, each retrieval cut at `depth`; both over all questions: one that ended earlier keeps
-    what it had. The last row, "after", is of what happened outside of the loop, such as the answer: its recall is that
-    of the ranking at the end. Systems that do not answer are left out.
+    "R@k" is the recall of the final ranking if this iteration were the last (GEAR, figures 2 and 5). "found@k" is the
+    recall of everything retrieved so far, each retrieval cut at `depth`. Both are over all questions; one that ended
+    earlier keeps its values. The last row, "after", covers steps outside the loop, such as the answer, with the recall
+    of the final ranking. Systems that do not answer are left out.
     """
     answered = {name: [(r, r.answer) for r in own if r.answer is not None] for name, own in _by_system(records).items()}
     return {name: _iterations(own, depth) for name, own in answered.items() if own}
 
 
 def errors(records: Iterable[Record]) -> dict[str, dict[str, str]]:
-    """Return system -> question id -> error, for what failed."""
+    """Return system -> question id -> error of the failed questions."""
     return _texts(records, lambda record: record.error)
 
 
 def problems(records: Iterable[Record]) -> dict[str, dict[str, str]]:
-    """Return system -> question id -> the failure beside an answer."""
+    """Return system -> question id -> a failure despite which there is an answer."""
     return _texts(records, lambda record: "" if record.answer is None or record.error else record.answer.problem)
 
 
@@ -280,12 +280,12 @@ def _texts(records: Iterable[Record], text_of: Callable[[Record], str]) -> dict[
 
 
 def _by_system(records: Iterable[Record]) -> dict[str, list[Record]]:
-    """Return system -> its records, which stand together."""
+    """Return system -> its records, which must be adjacent."""
     return {name: list(group) for name, group in groupby(records, key=lambda r: r.system)}
 
 
 def digits(measure: str) -> int:
-    """Return how many decimals a measure is given with."""
+    """Return the number of decimals for a measure."""
     if measure in ("questions", "errors", "tokens"):
         return 0
     if measure == "cost":
@@ -306,9 +306,9 @@ def _perfect(k: int) -> Callable[[Ranks], float]:
 
 
 def _judged(record: Record, functions: Mapping[str, Callable[[Ranks], float]]) -> dict[str, float]:
-    """Return measure -> value of one question: of its ranks, and in per cent of an answer that can be judged.
+    """Return measure -> value of one question, from its ranks and, in per cent, from an answer that can be judged.
 
-    A failure agrees with nothing, and counts as marked wrong.
+    A failure matches nothing and counts as graded wrong.
     """
     values = {name: measure(record.ranks) for name, measure in functions.items()}
     answer, question = record.answer, record.question

@@ -50,7 +50,7 @@ class ReplyCache:
         self._own = threading.local()
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))  # what SQLite adds has the same mode
+            os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))  # files that SQLite adds get the same mode
             self._file.execute("CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, reply TEXT) WITHOUT ROWID")
         except (OSError, sqlite3.Error) as error:
             raise ConfigurationError(

@@ -86,7 +86,7 @@ class Dialect:
         if limited and {name, *self._refused}.issuperset(LIMITS):
             return False
         if name not in self._refused:
-            level = logging.INFO if name in _OWN else logging.WARNING  # what the user set is missed
+            level = logging.INFO if name in _OWN else logging.WARNING  # warn if the user set the parameter
             _LOG.log(level, "%s does not take %s; it is left out or renamed from now on", request["model"], name)
         self._refused.add(name)
         return True
@@ -274,7 +274,7 @@ def server_error(error: Exception, server: Server) -> ModelError:
         )
     if isinstance(error, openai.APIConnectionError):
         cause = error.__cause__ or error
-        if type(cause).__name__ == "ConnectError":  # of httpx or httpx2, whichever the client stands on
+        if type(cause).__name__ == "ConnectError":  # from httpx or httpx2, whichever the client uses
             return no_connection(server, cause)
         return _lost(cause, server)
     if isinstance(error, openai.APIStatusError):

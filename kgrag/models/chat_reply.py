@@ -137,7 +137,7 @@ def in_time(pieces: Iterable[Piece], until: float) -> Iterator[Piece]:
     while True:
         try:
             piece = next(coming, None)
-        except Exception as error:  # of whatever the client stands on
+        except Exception as error:  # from whichever HTTP library the client uses
             raise LostReply(
                 f"it was interrupted: {error or type(error).__name__}", "Timeout" in type(error).__name__
             ) from error

@@ -251,5 +251,5 @@ def _read_refusal(response: Any) -> None:
 
 
 def _without_login(url: str) -> str:
-    parts = urlsplit(without_login(url))  # first: a / or # in a password would end the host
+    parts = urlsplit(without_login(url))  # without the login, since / or # in a password would end the host
     return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl()

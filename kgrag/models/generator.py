@@ -15,7 +15,7 @@ from kgrag.models.chat import Message
 from kgrag.values.errors import ConfigurationError
 from kgrag.values.installing import require_extra
 
-_NEW_TOKENS = 128  # of a reply, at most: a passage is a sentence or two
+_NEW_TOKENS = 128  # maximum tokens of a reply; a passage is a sentence or two
 _SHOWN_TOKENS = 1024
 _BATCH = 16
 _ADAPTER = "adapter_config.json"
@@ -65,7 +65,7 @@ def prompt_tokens(messages: Sequence[Message], tokenizer: Any, encoder_decoder: 
         tokens = tokenizer(text, add_special_tokens=False)["input_ids"]
     else:
         tokens = tokenizer(f"{plain}\n")["input_ids"]
-    return list(tokens[-most:])  # what stands last, the end of the prompt, must stay
+    return list(tokens[-most:])  # keep the end of the prompt
 
 
 @cache

@@ -95,7 +95,7 @@ def _context(settings: Settings, model: OpenAIChat) -> int | None:
     if (length := report(endpoint, model.name("answer"))) is not None:
         return length
     if urlsplit(endpoint.base_url).hostname not in _LOOPBACK:
-        return None  # what reads such a request might be paid for
+        return None  # a remote server might charge for such a request
     try:
         model.chat([Message("user", "ship " * _HUGE)], task="answer")
     except TooLongError as error:

@@ -124,7 +124,7 @@ def _repaired(part: str) -> Iterator[Any]:
         value = json_repair.loads(part[:end], skip_json_loads=True) if end else None
     except (ValueError, RecursionError):
         return
-    if part.startswith("{") and isinstance(value, list):  # what stood after it was taken for JSON, too
+    if part.startswith("{") and isinstance(value, list):  # text after the object was parsed as JSON, too
         value = next((item for item in value if isinstance(item, dict)), None)
     if isinstance(value, dict | list) and value:
         yield value

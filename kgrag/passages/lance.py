@@ -34,7 +34,7 @@ class LanceIndex:
         from lancedb.query import BooleanQuery, MatchQuery, Occur
 
         text = " ".join(stems)
-        match: Any = MatchQuery  # whose defaults mypy does not see
+        match: Any = MatchQuery  # mypy does not see its defaults
         parts = [match(text, "stems"), match(text, "title_stems", boost=title)]
         with self._translated():
             rows = self._search(BooleanQuery([(Occur.SHOULD, part) for part in parts]), "fts", limit)

@@ -149,7 +149,7 @@ class Hybrid(Retriever):
         average = sum(nearness.values()) / len(nearness) if nearness else 0.0
         nearest = reader.vector(vector, depth, self.settings.over_fetch, query.filter)
         nearness |= dict(nearest)
-        farthest = min(nearness.values(), default=0.0)  # of a passage without a vector
+        farthest = min(nearness.values(), default=0.0)  # assumed for a passage without a vector
         words = dict(worded)
         best = max(words.values(), default=1.0)
         least = min(words.values()) if len(words) == depth else 0.0  # the greatest score of the next

@@ -21,7 +21,7 @@ from kgrag.values.results import Step
 
 _MENTIONS, _TITLED, _TRIPLE, _SIMILAR = "MENTIONS", "ABOUT", "", "SIMILAR"
 """The types of edges; a triple is an edge between its two entities."""
-_PRECISION, _ROUNDS = 1e-9, 1000  # of the PageRank
+_PRECISION, _ROUNDS = 1e-9, 1000  # limits of the PageRank iteration
 
 
 @dataclass(slots=True, eq=False, weakref_slot=True)

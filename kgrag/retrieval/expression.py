@@ -14,7 +14,7 @@ from typing import Any
 from kgrag.values.errors import ConfigurationError
 
 _HYPHEN = re.compile(r"""('[^']*'|"[^"]*")|(?<=[A-Za-z0-9])-(?=[A-Za-z])""")  # outside of quotes
-_KEYWORD = re.compile(rf"^({'|'.join(keyword.kwlist)})(?=\(|$)")  # of Python, as the name of a system: global
+_KEYWORD = re.compile(rf"^({'|'.join(keyword.kwlist)})(?=\(|$)")  # a Python keyword as a system's name: global
 _CONSTANTS = {"true": True, "false": False, "none": None}
 _HELP = "Write a name, or NAME(NAME, ..., OPTION=VALUE, ...), as in: rrf(hybrid, ppr) or naive-ge(bm25, diverse=false)."
 

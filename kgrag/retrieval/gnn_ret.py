@@ -69,7 +69,7 @@ def propagate(
     flat = (0.0,) * len(alphas)
     states = {id: State(distance, flat) for id, distance in start.items()}
     for layer, a in enumerate(alphas):
-        edges: dict[str, dict[str, Edge]] = {}  # of each receiver by sender
+        edges: dict[str, dict[str, Edge]] = {}  # receiver -> sender -> edge
         for edge in neighbours(nearest(states)[:k]):
             edges.setdefault(edge.receiver, {}).setdefault(edge.sender, edge)
         received = {}

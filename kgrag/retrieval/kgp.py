@@ -35,7 +35,7 @@ from kgrag.values.errors import ConfigurationError
 from kgrag.values.events import HypotheticalPassage
 from kgrag.values.results import Passage, Step
 
-_LETTERS = 4000  # of a path's text that a guide is given
+_LETTERS = 4000  # characters of a path's text given to a guide
 _FEW = 5  # passages of a name, where words or an encoder guide: the more there are, the more lead astray
 _ALL = 2**31 - 1  # no cap
 

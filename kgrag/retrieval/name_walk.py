@@ -230,7 +230,7 @@ def _tied(c: Candidates, rarity: Numbers, place: int) -> Numbers:
 Hop = tuple[str, str, int]
 """Source, the name of the entity that leads on, and how it ties the target: MENTIONED, TITLE or BACK."""
 
-_PRECISION, _ROUNDS = 1e-9, 200  # of the PageRank
+_PRECISION, _ROUNDS = 1e-9, 200  # limits of the PageRank iteration
 MENTIONED, TITLE, BACK = 0, 1, 2  # the target mentions the entity, bears its name, or mentions the source's own
 
 

@@ -12,7 +12,7 @@ _WORD = re.compile(r"\w+(?:['’.]\w+)*")
 _PAIR = re.compile(f"(?=([{UNSPACED}]{{2}}))")  # two letters of a script without spaces, each pair
 _CONTROLS = dict.fromkeys([*range(0x20), *range(0x7F, 0xA0)], " ") | dict.fromkeys(
     [*range(0x202A, 0x202F), *range(0x2066, 0x206A)], ""
-)  # of terminals, and of the direction of writing
+)  # control characters of terminals and of writing direction
 _LEAD = 40  # characters kept before the first match, so that it does not stand bare
 
 

@@ -124,11 +124,11 @@ def limit_memory(of: Literal["AS", "DATA"], memory_mb: int) -> None:
 
 
 def end_with_parent() -> None:
-    """Have this process end, whatever it does, when the one that started it is gone, which may be killed."""
+    """Make this process exit, whatever it is doing, once the process that started it has ended or was killed."""
     parent = os.getppid()
 
     def wait() -> None:
-        if (starter := multiprocessing.parent_process()) is not None:  # of a pool: its parent may be a server of forks
+        if (starter := multiprocessing.parent_process()) is not None:  # in a pool, getppid() may be the fork server
             starter.join()
         else:
             while os.getppid() == parent:

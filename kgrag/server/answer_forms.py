@@ -40,7 +40,7 @@ def markdown(text: str, citations: Sequence[Citation] = (), spans: Spans | None 
     its passage that supports what is said there; both 0 where none does, and in a text that is not `whole` yet: it
     would be looked for again with every word. `spans` is filled.
     """
-    forms = {match[0].lstrip()[0] for match in citing(text)}  # of brackets; "(1)" cites where nothing else does
+    forms = {match[0].lstrip()[0] for match in citing(text)}  # kinds of brackets; "(1)" cites only if no other does
     cited = {citation.number: citation.passage for citation in reversed(citations)}
     environment = {"cited": cited, "forms": forms, "spans": {} if spans is None else spans, "whole": whole}
     return str(_markdown().render(text, environment))

@@ -85,7 +85,7 @@ def create_app(kg: KnowledgeGraph, keys: Keys, options: ServeOptions) -> FastAPI
         docs_url=None,  # its pages would load scripts of another host
         redoc_url=None,
         redirect_slashes=False,
-        generate_unique_id_function=lambda route: route.name,  # what clients that are generated call it
+        generate_unique_id_function=lambda route: route.name,  # names the methods of generated clients
         default_response_class=Reply,
         lifespan=lifespan,
     )

@@ -31,7 +31,7 @@ _MARK = re.compile(r"\s?[\[【(](?:\^|[Pp]assages? )?\d[\d,\s–-]*[\]】)]")
 _OPEN = re.compile(r"\s*[\[【(][^\]】)]{0,20}\Z|[!<]\w{0,8}\Z")
 _IN_PART = "(A step of the search failed, and this answer is made from what there was.)"
 _NOT_WHOLE = "(This answer is not whole: the model reached its limit.)"
-_FETCHED = re.compile(  # what a client that draws Markdown or HTML would fetch from elsewhere: "![", "<img"
+_FETCHED = re.compile(  # markup that makes a client fetch other addresses when it renders the answer: "![", "<img"
     r"(?<=!)(?=\[)|(?<=<)(?=(?:img|image|picture|source|video|audio|track|iframe|embed|object|svg|link|style|input)\b)",
     re.IGNORECASE,
 )

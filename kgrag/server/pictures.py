@@ -27,13 +27,13 @@ from kgrag.settings import LoadingSettings
 from kgrag.values.errors import InputError, NotFoundError
 
 _DRAWN = ("pdf", "image")  # readers of files whose pages are drawn
-_SHINGLE = 8  # letters in a row that are compared at once
-_LEAST = 40  # letters that are no coincidence, as half of a short text is none
-_FAR = 120  # letters that are none where the text goes on elsewhere
+_SHINGLE = 8  # consecutive letters compared at once
+_LEAST = 40  # matching letters (or half of a short text) that rule out coincidence
+_FAR = 120  # matching letters that rule out coincidence if the text continues elsewhere
 _GAP = 50  # letters between two runs that belong together: another spelling, a formula, the number of a line
-_LIKE = 0.7  # share of the letters from the first of such runs to the last that both have
-_NAME = re.compile(r"(?:^|(?<=; ))[^;:\n]+: ", re.MULTILINE)  # of a cell, as the rows of tables are written
-_TAKEN, _GIVEN = "", " "  # in place of shingles that were found; none is like them
+_LIKE = 0.7  # share of common letters from the first to the last of such runs
+_NAME = re.compile(r"(?:^|(?<=; ))[^;:\n]+: ", re.MULTILINE)  # column names in the text form of table rows
+_TAKEN, _GIVEN = "", " "  # replace shingles that were found; no shingle equals them
 _PDF, _IMAGE = "kgrag.loaders.pdf_pictures:Pictures", "kgrag.loaders.images:PicturePages"
 
 

@@ -24,7 +24,7 @@ API = "/api/v1"
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _PROGRAMS = ("/api/", "/v1/", "/mcp", "/metrics", "/healthz", "/readyz", "/openapi.json")
 _NOTHING = "default-src 'none'; frame-ancestors 'none'"
-_OWN = (  # of the pages: nothing runs, and nothing is fetched, but what this server sends
+_OWN = (  # the policy of the pages: only this server's scripts run, and only its files are fetched
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )

@@ -20,7 +20,7 @@ BODY_SECONDS = 20.0
 """Seconds in which each part of a request has to arrive."""
 _FORM = 4 * _KB
 _UPLOADS = re.compile(r"/api/v1/collections/[^/]+/documents")
-_BURST = 0.25  # of a minute's requests may come at once
+_BURST = 0.25  # share of a minute's requests that may arrive at once
 _LEAST = 20.0
 
 

@@ -12,7 +12,7 @@ _KIND = (
     r"obrázek|obr\.|kuva|図|图|圖|그림)"
 )
 _LABEL = r"(?:[A-Z]\.?)?\d+(?:[.\-\u2011]\d+)*|[IVXLC]+\b"
-_PART = r"(?:\s?\(?[a-h]\)|[a-h]\b)?"  # of a figure: 3a, 3 (b)
+_PART = r"(?:\s?\(?[a-h]\)|[a-h]\b)?"  # the part of a figure: 3a, 3 (b)
 _CAPTION = re.compile(rf"(?i:{_KIND})\s*({_LABEL}){_PART}(?=\s*[.:：|—–\-(]|\s*$|\s+[^\W\d_a-z])")
 _JOINT = r"\s*(?:,\s*(?:and|und)?|and|und|et|y|e|&|to|bis|[-–])\s*"
 _NAMED = re.compile(rf"(?<![^\W_])(?i:{_KIND})\s*((?:{_LABEL}){_PART}(?:{_JOINT}(?:{_LABEL}){_PART})*)")

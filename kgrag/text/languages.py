@@ -53,7 +53,7 @@ _MONTHS = {
     "en": "january february march april may june july august september october november december",
 }
 _ELIDING = frozenset(("ca", "fr", "it"))  # l'eau: two words
-_NOUNS = frozenset(("de", "lb"))  # with capitals
+_NOUNS = frozenset(("de", "lb"))  # languages that capitalise nouns
 _CASELESS = frozenset("am ar bn bo fa gu he hi ja km kn ko ml mr ne sa si ta te th ti ur zh".split())
 _CYRILLIC = frozenset("be bg ky mk ru sr tt uk".split())
 _SHORT_I = "йЙ"  # a letter of its own; stemmers know it

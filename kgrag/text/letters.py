@@ -22,11 +22,11 @@ APOSTROPHES = "\u02b9\u02bb\u02bc\u02be\u02bf\ua78b\ua78c"
 """Letters that stand for an apostrophe: the okina of "Hawai\u02bbi", the hamza of "Qur\u02bean"."""
 _NOT_SPOKEN = dict.fromkeys(map(ord, f"{APOSTROPHES}\u0640"))  # and the stroke that lengthens Arabic words
 _UNSEEN = re.compile("[\u00ad\u2060\ufeff]")  # soft hyphens and word joiners
-_DIACRITICS = re.compile(  # of Latin, Greek, Cyrillic, Hebrew and Arabic; marks of other scripts are letters
+_DIACRITICS = re.compile(  # marks of Latin, Greek, Cyrillic, Hebrew and Arabic; those of other scripts are letters
     r"[\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670"
     r"\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]"
 )
-_OTHER_DIGIT = re.compile(r"(?![0-9])\d")  # of Arabic, Devanagari and other scripts
+_OTHER_DIGIT = re.compile(r"(?![0-9])\d")  # digits of Arabic, Devanagari and other scripts
 _LATIN = ((0xC0, 0x24F), (0x250, 0x2AF), (0x1D00, 0x1D7F), (0x1E00, 0x1EFF), (0x2C60, 0x2C7F), (0xA720, 0xA7FF))
 """The blocks of Unicode with Latin letters beyond ASCII."""
 _LATIN_NAME = re.compile(
@@ -125,7 +125,7 @@ def _folding(exceptions: str) -> Memo[str, str]:
 def _without_marks(text: str) -> str:
     plain = _DIACRITICS.sub("", unicodedata.normalize("NFKD", text.translate(_latin())))
     plain = _OTHER_DIGIT.sub(lambda digit: str(unicodedata.digit(digit[0])), plain)
-    return plain.translate(_latin())  # of "ǿ" the "ø" is left
+    return plain.translate(_latin())  # again, since "ǿ" without its accent is "ø"
 
 
 @cache

@@ -25,12 +25,12 @@ _PARTICLES = frozenset("de van von der du del della di da dos das bin ibn ben zu
 _COORDINATING = frozenset("and y in on at for".split())
 _SUBORDINATING = frozenset(("of",))
 _LISTS = word_lists("kgrag.text")
-_INSTITUTIONS = _LISTS["institutions"]  # whose names have "of", unlike "Mayor of Ocala" and "Martin of Aragon"
+_INSTITUTIONS = _LISTS["institutions"]  # their names include "of ...", unlike "Mayor of Ocala", "Martin of Aragon"
 _TOPICAL = _LISTS["topical"]
 _SAINT = frozenset("st ste saint".split())
 _FIRST_OF_NAMES = frozenset("all first my no one our three too two".split())  # stop words: "Three Mile Island"
-RANKS = _LISTS["ranks"]  # words before the name of a person, which they are no part of
-_OFFICES = _LISTS["offices"]  # of these, those that names of places and things do not begin with
+RANKS = _LISTS["ranks"]  # words before a person's name that do not belong to it
+_OFFICES = _LISTS["offices"]  # the ranks that never begin names of places or things
 _ABBREVIATIONS = _LISTS["abbreviations"]
 _INSIDE_NAMES = _LISTS["inside_names"]
 _TITLES = _LISTS["titles"]
@@ -100,7 +100,7 @@ def _telling(word: str, language: Language) -> bool:
     short = len(word) < 2 if word.isascii() else not word
     if short or is_number(word) or word in language.stop_words or word in _PARTS or _NUMBERED.fullmatch(word):
         return False
-    return word.isascii() or not (_GREEK.search(word) and _LATIN.search(word))  # of a formula: "Gρ"
+    return word.isascii() or not (_GREEK.search(word) and _LATIN.search(word))  # both occur in formulas: "Gρ"
 
 
 @cache

@@ -18,12 +18,12 @@ _LONGEST_ABBREVIATION = 24  # characters with the word before it
 _BEFORE_NUMBER = re.compile(r"\b(?:approx|art|ca|chap|eqs?|figs?|kl|nos?|nr|pag|pp?|sec|tab|vol)\.\Z", re.IGNORECASE)
 _LETTER = re.compile(r"\b[^\W\d_]\.\Z")  # "5 p. m. del lunes"
 _TITLE = re.compile(r"\b(?:Dr|Prof)\.[^\W\d_]\Z")
-_RULES = {  # of languages, for what segmentation takes for the end of a sentence
+_RULES = {  # by language: false ends of sentences found by segmentation
     "de": re.compile(r"\b(?:[dD](?:as|e[mnrs]|ie)|[iaIA]m|[vV]om|[zZ]u[mr]|[bB]eim)\s\d{1,3}\.[A-ZÄÖÜ]\Z"),
     "fr": re.compile(r"\b(?:MM?|M(?:mes?|lles?|gr|e)|Drs|Pr|Ste?)\.[^\W\d_]\Z"),
     "ja": re.compile("[。！？][」』]と\\Z"),
 }
-_BLOCK = 50_000  # characters that are cut at once: runs of opening quotation marks take time in their square
+_BLOCK = 50_000  # characters segmented at once; runs of opening quotation marks take quadratic time
 
 
 def sentences(text: str, language: str) -> Iterator[str]:

@@ -56,7 +56,7 @@ _LETTERS_AND_NUMBER = re.compile(r"[A-Za-z]{1,6}(\d{3,})")
 _PARTED_CODE = re.compile(r"[A-Za-z]{1,6}(?=[-\d]*\d-?\d)(?:-\d+)+(?:-?[A-RT-Za-rt-z]\d*)?")
 _PARTED_NUMBER = re.compile(r"(?!\d{4}-(?:\d\d-\d\d|\d{4})$)\d+(?:-\d+)+(?:-[Xx])?")
 _PHONE_NUMBER = re.compile(r"\+\d[\d ()-]{5,}\d")
-_LEAST_DIGITS = 7  # of a number written in groups: a phone number, an ISBN
+_LEAST_DIGITS = 7  # digits of a number written in groups: a phone number, an ISBN
 _MEASURE = re.compile(
     r"(\d+(?:[.,]\d+)?)([kcmµn]?m|[kmµ]?g|[kKMGT]i?B|[kMG]?Hz|[kMG]?Wh?|k?V|mAh?|[ap]m|mph|km/h|ms|min|ft|lbs?|oz)"
 )
@@ -271,10 +271,10 @@ def tokens(text: str, language: Language = ENGLISH) -> Words:
     scripts, typed = _scripts(text)
     parts = _words(scripts, typed, language).split(text)
     result = Words(text)
-    end = 0  # of the word, in the text
+    end = 0  # offset of the end of the word in the text
     first, ended, following, after_initial = _tables(language.letters)
     add, spaced = result.add, following[" "]
-    last, skipped = _NONE, ""  # the word before, and what stands after it that is none
+    last, skipped = _NONE, ""  # the previous word, and the text after it that is not a word
     for gap, word in zip(parts[:-1:2], parts[1::2], strict=True):
         begin = end + len(gap)
         end = begin + len(word)
@@ -481,7 +481,7 @@ def name_stems(normal: str, language: Language = ENGLISH) -> list[str]:
     words = tokens(normal, language)
     norms = text_words(words)
     if len(norms) > 1 and words[-1].joined and is_unspaced(norms[-1]):
-        norms.pop()  # in texts, the last letter stands with the next one
+        norms.pop()  # in running text, the last character is paired with the next one
     return norms if language.inflects else stems(norms)
 
 

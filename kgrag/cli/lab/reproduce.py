@@ -160,7 +160,7 @@ def _run(
     if args.collection is not None and len(sets) > 1:
         raise click.UsageError("--collection is of one data set; there are several.")
     inputs = _pairs(args.set_, "--set")
-    if args.embedder is not None:  # in place of all that the paper names
+    if args.embedder is not None:  # replaces every encoder that the paper names
         own = {name: paper.inputs[name][1] or "" for name in Reproduction(paper, table).inputs}
         inputs = {name: args.embedder for name, value in own.items() if value.startswith("sbert:")} | inputs
     run = Reproduction(paper, table, args.row, inputs, seed=args.seed, threads=args.threads, out=args.out)

@@ -1,4 +1,4 @@
-"""kgrag lab train: learn what a retriever's settings should be, or a model, from questions with known answers."""
+"""kgrag lab train: learn the settings of a retriever, or train a model, from questions with known answers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -57,7 +57,7 @@ class _ForNextEvidence(_HeldOut):
 
 @click.group()
 def train() -> None:
-    """Learn settings of a retriever, or a model, from questions whose gold is known.
+    """Learn settings of a retriever, or train a model, from questions with known gold.
 
     \b
     kgrag lab train gnn-ret musique.jsonl --out alphas.json
@@ -74,15 +74,15 @@ def gnn_ret(args: _ForGnnRet, training: constants.GnnRetTraining) -> None:
     """Learn how much of its own distance a passage keeps in each layer of GNN-Ret: its alphas.
 
     DATASET is a question set as for `kgrag lab eval`, which also ingests it; 20 questions are enough. The number of
-    senders and the kinds of edges are those of [retrieval.gnn_ret] in kgrag.toml. The loss is the
-    hinge loss of the gold's mean distance against the mean distance of the nearest other passages.
+    senders and the kinds of edges come from [retrieval.gnn_ret] in kgrag.toml. The loss is the hinge loss of the gold's
+    mean distance against the mean distance of the nearest other passages.
 
-    With --folds each question is ranked with what was learned from the other folds, and untrained, with a = 0.5 in
-    each layer; "as set" is what the settings say, where that is something else. The difference to untrained is given
-    with its 95 % interval: where that includes 0, it is noise.
+    With --folds each question is ranked with alphas learned from the other folds, and untrained, with a = 0.5 in each
+    layer. A row "as set" is added if the settings differ from that. The difference to untrained is given with its 95 %
+    interval: if the interval includes 0, the difference is noise.
 
-    --out writes a file that the option takes: gnn-ret(alphas='FILE'). With --paper gnn-ret the collection and the
-    settings are those of `kgrag lab reproduce gnn-ret`.
+    --out writes a file for the option gnn-ret(alphas='FILE'). --paper gnn-ret uses the collection and the settings of
+    `kgrag lab reproduce gnn-ret`.
 
     \b
     kgrag lab train gnn-ret musique.jsonl
@@ -134,12 +134,12 @@ def gnn_ret(args: _ForGnnRet, training: constants.GnnRetTraining) -> None:
 @train.command()
 @options
 def rgnn(args: _ForSettings, training: constants.RgnnTraining) -> None:
-    """Learn the alphas of GNN-Ret, and beta, from questions with the single questions that they are made of (RGNN-Ret).
+    """Learn the alphas of GNN-Ret, and beta, from questions with their single-hop steps (RGNN-Ret).
 
-    DATASET is a question set as for `kgrag lab eval`, whose questions have steps, as MuSiQue's have; five are enough
-    (--limit). The gold of a step is its own and that of the steps after it (--labels). The number of senders and the
-    kinds of edges are those of [retrieval.gnn_ret] in kgrag.toml. --out writes a file that both
-    options take; --paper gnn-ret is as for `kgrag lab train gnn-ret`.
+    DATASET is a question set as for `kgrag lab eval`, whose questions have steps, like MuSiQue's; five are enough
+    (--limit). By default, the gold of a step includes the gold of later steps (--labels). The number of senders and the
+    kinds of edges come from [retrieval.gnn_ret] in kgrag.toml. --out writes a file for both options. --paper gnn-ret
+    works as for `kgrag lab train gnn-ret`.
 
     \b
     kgrag lab train rgnn musique.jsonl --limit 5 --out rgnn.json
@@ -168,15 +168,14 @@ def rgnn(args: _ForSettings, training: constants.RgnnTraining) -> None:
 def gfm(args: _ForGfm, training: constants.GfmTraining) -> None:
     """Train the graph neural network of GFM-RAG: gfm(weights=FILE) (extra: gfm).
 
-    DATASET is a question set as for `kgrag lab eval`, which also ingests it; the collection must hold triples. The
-    network learns to lead from the entities that a question names to those that its gold mentions, over what surrounds
-    the former, as kgrag.toml sets it under [retrieval.gfm] (`hops` and others). For gfm(exact=true) train it
-    over the whole graph, with `exact = true` there: else it has never met what is out of reach. It reads
-    predicates as vectors of their texts, so that it can be used in any collection. With --base its size is that of the
-    weights.
+    DATASET is a question set as for `kgrag lab eval`, which also ingests it; the collection must have triples. The
+    network learns paths from the entities named in a question to the entities that its gold mentions. It sees the
+    neighbourhood of the former, set in kgrag.toml under [retrieval.gfm] (`hops` and others). For gfm(exact=true), train
+    over the whole graph, with `exact = true` there; otherwise the network never sees distant nodes. It reads predicates
+    as vectors of their texts, so it works in any collection. With --base the network has the size of those weights.
 
-    Recall is the share of the gold's entities among the 20 most relevant ones, in per cent, of questions that are held
-    out and have no gold in common with the others.
+    Recall is the share of the gold's entities among the 20 most relevant ones, in per cent, over held-out questions
+    that share no gold with the training questions.
 
     \b
     kgrag lab train gfm musique.jsonl -o network.pth
@@ -221,17 +220,17 @@ def gfm(args: _ForGfm, training: constants.GfmTraining) -> None:
 def next_fact(args: _ForNextFact, training: constants.NextFactTraining) -> None:
     """Fine-tune a sentence encoder to predict the next supporting fact (KGP's KNN-MDR; extra: sbert).
 
-    DATASET is a question set as for `kgrag lab eval`. The question shall be near its first fact, and the question with
-    the facts so far near the next one. Facts are sentences where the set names those that support an answer (HotpotQA,
-    2WikiMultiHopQA, IIRC), else whole documents. Their order is that of the steps where the set tells them (MuSiQue,
-    2WikiMultiHopQA); else the fact that the question names comes first. The saved model is an embedder like any other:
-    --embedder sbert:DIR. Searches that use what it learned: kgp(guide=encoder), kgp(edges=(similar,)) and mdr. With
-    --single it is an encoder as DPR's, for dense. With --apart two are trained together, and the embedder is
+    DATASET is a question set as for `kgrag lab eval`. The encoder learns to place a question near its first fact, and
+    the question with the facts so far near the next fact. Facts are sentences if the set marks supporting sentences
+    (HotpotQA, 2WikiMultiHopQA, IIRC), else whole documents. They follow the order of the steps if the set has steps
+    (MuSiQue, 2WikiMultiHopQA); otherwise the fact named in the question comes first. The saved model is an embedder
+    like any other: --embedder sbert:DIR. kgp(guide=encoder), kgp(edges=(similar,)) and mdr use it for searches. With
+    --single it is an encoder like DPR's, for dense. With --apart two encoders are trained together, and the embedder is
     --embedder dpr:DIR/questions,DIR/passages.
 
-    What is held out shares no fact with what is learned from. SF-EM is the share of its questions whose facts are all
-    among 10 TF-IDF passages and the k passages nearest to each; R@k the share of facts after the first that are among
-    the k passages nearest to the question with the facts before them. Both in per cent, before and after.
+    Held-out questions share no fact with the training questions. SF-EM is the share of them whose facts are all among
+    10 TF-IDF passages and the k passages nearest to each. R@k is the share of facts after the first that are among the
+    k passages nearest to the question with the facts before them. Both are in per cent, before and after training.
 
     \b
     kgrag lab train next-fact hotpot_train_v1.1.json --out models/next-fact
@@ -286,12 +285,12 @@ def next_fact(args: _ForNextFact, training: constants.NextFactTraining) -> None:
 def next_evidence(args: _ForNextEvidence, training: constants.NextEvidenceTraining) -> None:
     """Fine-tune a language model to write the next supporting fact (KGP-T5, KGP-LLaMA; extra: train).
 
-    DATASET is a question set as for `kgrag lab eval`. A row holds the prompt `next-evidence` with a question and its
-    facts so far, and the next fact as the reply, so that the model learns what kgp(guide=chat) asks of it; facts and
-    their order are those of `kgrag lab train next-fact`. --export writes
-    the rows for any service or tool that fine-tunes chat models; with --base and --out the model is fine-tuned here by
-    LoRA, or with --full all of it. kgp(guide=generator, generator='DIR') loads it; or, served behind an
-    OpenAI-compatible address, KGRAG_CHAT__MODELS='{"evidence": "..."}' names it.
+    DATASET is a question set as for `kgrag lab eval`. A row is the prompt `next-evidence` with a question and its facts
+    so far, and the next fact as the reply, so that the model learns the task of kgp(guide=chat). Facts and their order
+    are chosen as in `kgrag lab train next-fact`. --export writes the rows for any service or tool that fine-tunes chat
+    models. With --base and --out the model is fine-tuned here, by LoRA or, with --full, entirely.
+    kgp(guide=generator, generator='DIR') loads it. If it is served behind an OpenAI-compatible address, name it in
+    KGRAG_CHAT__MODELS='{"evidence": "..."}'.
 
     \b
     kgrag lab train next-evidence hotpot_train_v1.1.json --export rows.jsonl

@@ -53,10 +53,10 @@ _OPTIONS = re.compile(r"\{(?: \.(?:LIMIT|SKIP) : [0-9]{1,4} ?,?)+ \}")
 _OPERATORS = "+ - * / % ^ = <> < > <= >= || : ( [ { AND OR NOT IN IS CONTAINS STARTS ENDS CASE WHEN"
 _COSTS = dict.fromkeys(_OPERATORS.split(), 2) | {",": 1, "XOR": 40, "&": 30, "!": 30}
 _CLAUSE, _RELATIONSHIP, _SUBQUERY, _LABEL = 4, 20, 40, 30
-_MOST_COSTS = 500  # of a statement: the planner takes seconds for it, and its time doubles with a few more
+_MOST_COSTS = 500  # cost limit of a statement: the planner needs seconds, and a few more points double that
 _LOOP, _MOST_PARTS = 10, 200  # how often a value counts in a loop over a short list; parts of a value
-_LONGEST, _MOST_VALUES, _MOST_CHARACTERS = 10_000, 20_000, 200_000  # of a statement; of all its parameters
-_MOST_RESULTS = 10_000  # of a search of vectors
+_LONGEST, _MOST_VALUES, _MOST_CHARACTERS = 10_000, 20_000, 200_000  # limits of a statement, and of its parameters
+_MOST_RESULTS = 10_000  # results of a vector search
 _LONGEST_SEARCH, _MOST_WILD = 2000, 20  # characters and wildcards of a full-text query: the index ignores the clock
 
 

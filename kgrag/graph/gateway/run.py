@@ -111,7 +111,7 @@ def _properties(items: Iterable[tuple[str, Any]], embeddings: bool) -> dict[str,
     return {key: plain(value, embeddings) for key, value in items if embeddings or not is_vector(key, value)}
 
 
-_LANGUAGE = "CYPHER 5 "  # of every server; 2026.x takes a statement for Cypher 25 otherwise
+_LANGUAGE = "CYPHER 5 "  # understood by every server; 2026.x would otherwise assume Cypher 25
 _PLANNED = re.compile(r"\s*(EXPLAIN|PROFILE)\b", re.IGNORECASE)
 _CHECKED: set[tuple[str, str, str, Trust]] = set()
 """Statements of a server whose plans only read: what a plan does depends on the statement alone."""

@@ -23,7 +23,7 @@ Java 21 refuse the archive."""
 _RELOCATED = 21
 """The Java version from which an archive is mapped at a random address and relocated, unless an option forbids it."""
 _TIMEOUT = 900.0  # seconds
-_KEPT = 2  # of a line, for two versions of Java
+_KEPT = 2  # archives kept per line, for two versions of Java
 
 
 def archived_first(jars: Sequence[Path]) -> list[Path]:
@@ -40,7 +40,7 @@ class Archive:
         self._line = line
         self._java = java
         self._jars = [jar for jar in store.paths(lock_groups(line)[SERVER]) if not jar.name.startswith(_OUTSIDE)]
-        # What Java compares before it takes an archive, and of what it is made.
+        # the states that Java checks before it accepts an archive, and the inputs of the archive
         states = ((str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in (java.path, *self._jars))
         made_of = repr((*states, *self._flags)).encode() + packed(line)
         self.folder = store.folder.parent / "java"

@@ -24,7 +24,7 @@ HOST = "127.0.0.1"
 USER = "neo4j"
 _PORTS_TRIED = 200
 _ENDING = 5.0  # seconds
-_ROUNDS = 1024  # of the hash, as many as neo4j-admin makes
+_ROUNDS = 1024  # rounds of the hash, as in neo4j-admin
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ class PreparedStore:
             return
         for part in PARTS:
             copy = (data / part).with_name(f"{part.name}.part")
-            shutil.rmtree(copy, ignore_errors=True)  # of one that was interrupted
+            shutil.rmtree(copy, ignore_errors=True)  # left by an interrupted copy
             shutil.copytree(self.path / part, copy)
             shutil.rmtree(data / part, ignore_errors=True)
             copy.replace(data / part)  # the last one makes it a database

@@ -20,7 +20,7 @@ class Line:
     name: str
     main_class: str
     java: tuple[int, ...]  # the feature versions of Java that it names as supported
-    conf: tuple[tuple[str, str], ...]  # what only this line has in neo4j.conf
+    conf: tuple[tuple[str, str], ...]  # settings in neo4j.conf that only this line has
 
     def older(self, other: "Line") -> bool:
         """Return whether this line came before the other."""
@@ -42,7 +42,7 @@ LINES = (
             ("server.fleet_discovery.enabled", "false"),
             ("dbms.fleet_manager.enabled", "false"),
             ("server.http.x_forward.enabled", "false"),
-            ("db.query.default_language", "CYPHER_25"),  # what new databases elsewhere have
+            ("db.query.default_language", "CYPHER_25"),  # the default of new databases elsewhere
         ),
     ),
 )

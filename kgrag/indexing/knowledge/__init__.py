@@ -37,7 +37,7 @@ __all__ = ["KnowledgeReport", "Selection"]
 
 _BATCH = 50_000  # names and facts of a step of reading
 LONGEST = 64 << 20  # bytes of a line
-_MOST_LINES = 200  # of a row of CSV: a quotation mark that is never closed must not take the rest with it
+_MOST_LINES = 200  # lines per CSV row, so that an unclosed quotation mark cannot swallow the rest of the file
 Line = tuple[bytes, int, int]
 FORMATS = {
     "wikidata": (".json", ".jsonl", ".ndjson"),

@@ -71,7 +71,7 @@ def code(key: str) -> int:
 
 
 _CACHE = 192_000  # KiB
-_VERSION = "2"  # of the tables
+_VERSION = "2"  # version of the tables
 _TABLES = """
 CREATE TABLE IF NOT EXISTS note (name TEXT PRIMARY KEY, value TEXT);
 CREATE TABLE IF NOT EXISTS entity (

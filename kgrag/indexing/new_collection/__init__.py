@@ -1,1 +1,1 @@
-"""A new collection as rows: its documents are read once, and every node and relationship is made in its final form."""
+"""Build a new collection as rows: documents are read once, and nodes and relationships are made in final form."""

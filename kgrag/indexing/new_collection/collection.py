@@ -42,18 +42,18 @@ from kgrag.values.identity import content_hash, document_id, keyword_id, word_id
 T = TypeVar("T")
 
 FEW = 20_000
-"""Passages whose nearest neighbours, and those of their names, are computed at once and beside other work."""
-_GROUP = 128  # documents that are read at once
-_GROUP_HERE = 512  # where no other process is to have its share of them
-_GROUP_CHARS = 512_000  # that they have together, about
+"""Number of passages up to which neighbours of passages and names are computed at once, in parallel to other work."""
+_GROUP = 128  # documents read at once
+_GROUP_HERE = 512  # documents read at once if no other process shares the work
+_GROUP_CHARS = 512_000  # approximate characters of such a group
 
 
 @dataclass(frozen=True, slots=True)
 class Totals:
     """The record of a collection once all its rows are made: passages, their log2, and the density of names.
 
-    `density0`: without the mentions that are known from triples alone. `linked`: true if documents have links, else
-    None. `finished`: whether the corpus-wide stages have nothing left to do.
+    `density0`: the density without mentions known only from triples. `linked`: true if documents have links, else
+    None. `finished`: whether all corpus-wide stages are done.
     """
 
     passages: int
@@ -77,9 +77,9 @@ class CollectionRows:
         engine: Engine,
         scan: Scan | None = None,
     ) -> None:
-        """Keep what waits in the folder `scratch`.
+        """Prepare to collect rows, with temporary files in the folder `scratch`.
 
-        `engine`: prepares documents; workers of their own embed them, too. `scan`: files without text are noted in it.
+        `engine` prepares documents, and embeds them too if its workers are separate. `scan` records files without text.
         """
         self.name = name
         self.problems: list[Problem] = []
@@ -95,7 +95,7 @@ class CollectionRows:
         self._seen: dict[int, int] = {}
         self._passages = Spill(scratch / "passages.rows")
         self._ids = Spill(scratch / "ids.rows")
-        self._sizes: list[int] = []  # of the values in these
+        self._sizes: list[int] = []  # the number of passages in each value of these two
         self._vectors = VectorFile(scratch / "vectors.f32", embedder.dimension)
         self._words, self._names, self._spellings = (
             Partitions(scratch, name) for name in ("words", "names", "spellings")
@@ -107,7 +107,7 @@ class CollectionRows:
 
     @property
     def passages(self) -> int:
-        """How many passages the documents have."""
+        """The number of passages of the documents."""
         return self._vectors.rows
 
     def counts(self) -> dict[str, Any]:

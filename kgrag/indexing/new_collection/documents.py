@@ -105,7 +105,7 @@ class Reading:
             part.kept, part.ids = (
                 pickled(passages),
                 [row["id"] for row in passages],
-            )  # with what the words are made of by now
+            )  # pickled after counting, so the tokenised texts are included
             titled = {r["entity"] for r in (*batch.about, *batch.passages_about)}
             part.names = partition(
                 [(r["id"], r["normal"], None, r["n"], False, None) for r in names]

@@ -1,4 +1,4 @@
-"""The tables of a collection: what the rows of each label and relationship type hold, and how they wait on disk."""
+"""The tables of a collection: the columns of each label and relationship type, and temporary files for rows."""
 
 import pickle
 from array import array
@@ -13,7 +13,7 @@ from kgrag.models.embed import Vectors
 
 
 class Spill:
-    """Values that wait in a file until they are read again."""
+    """A temporary file of values."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -25,11 +25,11 @@ class Spill:
         return len(self._places)
 
     def add(self, value: object) -> None:
-        """Put a value at the end."""
+        """Append a value."""
         self.put(pickled(value))
 
     def put(self, value: bytes) -> None:
-        """Put a value at the end that is pickled already."""
+        """Append a value that is already pickled."""
         self._places.append(self._end)
         self._end += self._file.write(value)
 
@@ -41,7 +41,7 @@ class Spill:
         return self.stored(number)()
 
     def stored(self, number: int) -> Callable[[], Any]:
-        """Return what reads a value, in another process, too."""
+        """Return a function that reads a value, also in another process."""
         return partial(_read, self._path, self._places[number])
 
     def __iter__(self) -> Iterator[Any]:
@@ -51,7 +51,7 @@ class Spill:
                 yield pickle.load(file)
 
     def close(self) -> None:
-        """Forget the values."""
+        """Delete the values."""
         self._file.close()
         self._path.unlink(missing_ok=True)
 
@@ -63,7 +63,7 @@ def _read(path: Path, place: int) -> Any:
 
 
 def pickled(value: object) -> bytes:
-    """Return a value in the form of a Spill."""
+    """Return a value in the file format of a Spill."""
     return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
 
 
@@ -71,7 +71,7 @@ _PARTS = 64
 
 
 def partition(rows: Iterable[tuple[Any, ...]]) -> list[bytes]:
-    """Return rows for Partitions, pickled part by part; each row begins with the id of its node."""
+    """Split rows for Partitions and pickle each part; a row begins with the id of its node."""
     parts: list[list[tuple[Any, ...]]] = [[] for _ in range(_PARTS)]
     for row in rows:
         parts[int(row[0][:8], 16) % _PARTS].append(row)
@@ -79,30 +79,30 @@ def partition(rows: Iterable[tuple[Any, ...]]) -> list[bytes]:
 
 
 class Partitions:
-    """Counts of millions of names or words, dealt by id into files, each small enough to be added up in memory."""
+    """Counts of millions of names or words, split by id into files that each fit in memory."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self._spills = [Spill(folder / f"{name}-{i}.rows") for i in range(_PARTS)]
 
     def add(self, dealt: Iterable[bytes]) -> None:
-        """Put rows away that were dealt."""
+        """Store rows split by `partition`."""
         for spill, rows in zip(self._spills, dealt, strict=True):
             if rows:
                 spill.put(rows)
 
     def __iter__(self) -> Iterator[Iterator[tuple[Any, ...]]]:
-        """Yield the rows of each part; all rows of one id are in one part, in their order."""
+        """Yield the rows of each part; all rows of one id are in one part, in order."""
         for spill in self._spills:
             yield (row for rows in spill for row in rows)
 
     def close(self) -> None:
-        """Forget the rows."""
+        """Delete the rows."""
         for spill in self._spills:
             spill.close()
 
 
 class VectorFile:
-    """Rows of float32 in a file: written one block after the other, then read as one array that stays on disk."""
+    """A file of float32 rows, written block by block and then read as one memory-mapped array."""
 
     def __init__(self, path: Path, dimension: int) -> None:
         self._path = path
@@ -119,13 +119,13 @@ class VectorFile:
             self._file.close()
 
     def add(self, vectors: Vectors) -> None:
-        """Put rows at the end."""
+        """Append rows."""
         assert self._file is not None
         self._file.write(np.ascontiguousarray(vectors, np.float32).tobytes())
         self.rows += len(vectors)
 
     def read(self) -> Vectors:
-        """Return all rows, once they are written."""
+        """Return all rows after the last one was added."""
         if self.rows == 0:
             return np.empty((0, self._dimension), np.float32)
         return np.memmap(self._path, np.float32, "r", shape=(self.rows, self._dimension))
@@ -170,45 +170,45 @@ TYPES = {
     "PASSAGE_ABOUT": "ABOUT", "PAGE_NEXT": "NEXT", "PAGE_CONTAINS": "CONTAINS", "DOCUMENT_SHOWS": "SHOWS",
     "NAME_SIMILAR": "SIMILAR",
 }  # fmt: skip
-"""The relationship types of kinds that are not called by their type, since they join other labels, too."""
+"""The relationship types of tables with another name, because the type connects several pairs of labels."""
 
 
 def property_names(table: str) -> list[str]:
-    """Return the properties that the columns of a table hold, in order; of relationships, those behind their ends."""
+    """Return the properties in the columns of a table, in order; for relationships, the columns after the two ends."""
     columns = NODES[table] if table in NODES else EDGES[table][2:]
     return [column.partition(":")[0] for column in columns]
 
 
 class Lines(Protocol):
-    """Rows of one table, held in memory until a sink takes them. They can be sent to another process."""
+    """Rows of one table, held in memory until a sink takes them; they can be sent to another process."""
 
     def write(self, *values: object) -> None:
-        """Add a row of a node; missing values at its end are null."""
+        """Add the row of a node; missing values at its end are null."""
 
     def link(self, start: str, end: str, *values: object) -> None:
-        """Add a row of a relationship between the nodes of two ids."""
+        """Add the row of a relationship between the nodes with two ids."""
 
 
 class GraphSink(Protocol):
     """The target of a new collection's rows: files that Neo4j imports, or transactions."""
 
     lines: Callable[[], Any]
-    """Makes a place for rows of one table (Lines)."""
+    """Creates an empty container for the rows of one table (Lines)."""
     vectors: Callable[[Vectors], Sequence[Any]]
-    """Gives the value of each row of a matrix of float32 [n, d]; None for a row of zeros, which is no vector."""
+    """Converts each row of a float32 matrix [n, d]; a row of zeros, which means no vector, becomes None."""
 
     def take(self, lines: Mapping[str, Any]) -> None:
-        """Take rows that places of `lines` hold, by the name of their table."""
+        """Take the rows of Lines, by the name of their table."""
 
     def write(self, table: str, *values: object) -> None:
-        """Take a row of a node."""
+        """Take the row of a node."""
 
     def link(self, table: str, start: str, end: str, *values: object) -> None:
-        """Take a row of a relationship; its ends may come later."""
+        """Take the row of a relationship; its ends may come later."""
 
     def complete(self, *labels: str) -> None:
-        """Note that all nodes of these labels have come, so that their relationships may be written."""
+        """Declare the nodes of these labels complete, so that their relationships can be written."""
         return
 
     def metadata(self, properties: Mapping[str, object]) -> list[object] | None:
-        """Return the last values of a document's row; None if this sink cannot hold them."""
+        """Return the last values of a document's row, or None if this sink cannot represent them."""

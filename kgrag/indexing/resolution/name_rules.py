@@ -1,8 +1,8 @@
-"""Decide whether two names may mean one entity, by their words and by the passages that hold both.
+"""Decide whether two names may mean one entity, by their words and by the passages that contain both.
 
-Rules in the order of how much they say: the same words, another spelling or order, a person's initials and middle
-names, a short form of a longer name. What contradicts is decided apart from them, so that groups can be held to it.
-The task: Christen, Data Matching (2012), chapters 4 to 6. Names of works, places and years are common here, so words
+The rules, strongest first: the same words, another spelling or order, a person's initials and middle names, a short
+form of a longer name. Contradictions are decided separately, so that whole groups can be checked for them.
+Background: Christen, Data Matching (2012), chapters 4 to 6. Names of works, places and years are common here, so words
 that only one of the names has count as a difference unless a rule explains them.
 """
 
@@ -15,13 +15,13 @@ from kgrag.indexing.resolution.words import Name, acronyms, is_generic, parse, p
 from kgrag.text.tokens import search_form
 
 Kind = Literal["form", "spelling", "person", "short", "letters", "resembling"]
-"""form: the same words; spelling: written otherwise; person: initials or middle names; short: a part of a longer name;
-letters: an acronym; resembling: near by their vectors alone."""
+"""form: the same words; spelling: another spelling; person: initials or middle names; short: part of a longer name;
+letters: an acronym; resembling: only the vectors are close."""
 
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """How sure two names by themselves are to be one entity's, from 0 to 1, and why."""
+    """The certainty from 0 to 1 that two names mean one entity, judged by the names alone, and the reason."""
 
     kind: Kind
     score: float
@@ -29,7 +29,7 @@ class Likeness:
 
 
 def contradiction(a: Name, b: Name) -> str:
-    """Return why two names cannot be those of one entity; empty if they can."""
+    """Return why two names cannot mean one entity; empty if they can."""
     if a.numbers and b.numbers and a.numbers != b.numbers:
         return "other numbers"
     if a.signs != b.signs:
@@ -42,9 +42,9 @@ def contradiction(a: Name, b: Name) -> str:
     if one and other and not (one <= other or other <= one) and not _inverted(a, b):
         return "told apart by their parentheses or the words after a comma"
     if a.is_acronym != b.is_acronym or _joined(a) == _joined(b) or _inverted(a, b):
-        return ""  # what an acronym stands for, its letters do not rule out
+        return ""  # the letters of an acronym cannot contradict its expansion
     only_a, only_b = ([name.words[i] for i in places] for name, places in zip((a, b), _apart(a, b), strict=True))
-    if not (one and other):  # what stands after a comma may be a word of the other name
+    if not (one and other):  # words after a comma may be words of the other name
         only_a = [w for w in only_a if w not in other] + [w for w in a.qualifier if w not in b.words]
         only_b = [w for w in only_b if w not in one] + [w for w in b.qualifier if w not in a.words]
     if only_a and only_b:
@@ -55,9 +55,9 @@ def contradiction(a: Name, b: Name) -> str:
 
 
 def compare(a: Name, b: Name) -> Likeness | None:
-    """Return the certainty that two names are one entity's.
+    """Return the certainty that two names mean one entity.
 
-    None where they contradict each other or have nothing in common.
+    Returns None if the names contradict each other or have nothing in common.
     """
     if contradiction(a, b):
         return None
@@ -83,15 +83,15 @@ def compare(a: Name, b: Name) -> Likeness | None:
 
 
 def _same_words(a: Name, b: Name) -> Likeness | None:
-    """Return the likeness of names whose words fit each other."""
+    """Return the likeness of two names whose words match."""
     likeness = _as_written(a, b)
     return likeness and _less_sure(likeness, a, b)
 
 
 def _less_sure(likeness: Likeness, a: Name, b: Name) -> Likeness:
-    """Return the likeness, lowered where the names differ around their words."""
+    """Lower the likeness if the names differ in titles, articles and other additions to their words."""
     if likeness.evidence.startswith("both"):
-        return likeness  # what stands after a comma is a word of the other name
+        return likeness  # the words after a comma are words of the other name
     for most, difference in _differences(a, b):
         if most < likeness.score:
             likeness = Likeness("short" if most < 0.7 else likeness.kind, most, difference)
@@ -117,7 +117,7 @@ def _as_written(a: Name, b: Name) -> Likeness | None:
 
 
 def _differences(a: Name, b: Name) -> Iterator[tuple[float, str]]:
-    """Yield the differences of two names besides their words, each with the largest likeness it allows."""
+    """Yield the differences of two names besides their words, each with the highest score it allows."""
     if a.qualifier != b.qualifier:
         yield 0.55, f"without “{_only(set(a.qualifier), set(b.qualifier))}”"
     if a.generation != b.generation:
@@ -135,17 +135,17 @@ def _differences(a: Name, b: Name) -> Iterator[tuple[float, str]]:
 
 
 def _only_word(name: Name) -> bool:
-    """Return whether it has one word besides numbers, as kings have, and years of an event."""
+    """Return whether a name has only one word besides numbers, like a king or a yearly event."""
     return sum(word.isalpha() for word in name.words) < 2
 
 
 def _little(name: Name) -> list[str]:
-    """Return the words between two names that tell how they belong together, without an initial article."""
+    """Return the prepositions of a name."""
     return [w for w in name.plain.split() if w in ("of", "in", "at", "on", "for")]
 
 
 def _short_and_long(short: Name, long: Name, extra: Sequence[int]) -> Likeness | None:
-    """Compare a short and a long name; `extra`: places of the words that only the long name has."""
+    """Compare a short and a long name; `extra` holds the positions of the words that only the long name has."""
     words = [long.words[i] for i in extra]
     if any(any(c.isdigit() for c in word) for word in words) or short.legal - long.legal or short.generation:
         return None
@@ -178,7 +178,7 @@ def _short_and_long(short: Name, long: Name, extra: Sequence[int]) -> Likeness |
 
 
 def _tail(long: Name, extra: Sequence[int]) -> bool:
-    """Return whether the extra words say where or whose: "of London" at the end."""
+    """Return whether the extra words follow a preposition, like "of London" at the end."""
     plain = long.plain.split()
     first = long.words[extra[0]]
     places = [i for i, w in enumerate(plain) if w == first]
@@ -186,14 +186,14 @@ def _tail(long: Name, extra: Sequence[int]) -> bool:
 
 
 def _letters(a: Name, b: Name) -> bool:
-    """Return whether one is an acronym of the other."""
+    """Return whether one name is an acronym of the other."""
     return (a.is_acronym and not b.is_acronym and a.plain in acronyms(b)) or (
         b.is_acronym and not a.is_acronym and b.plain in acronyms(a)
     )
 
 
 def _inverted(a: Name, b: Name) -> bool:
-    """Return whether one writes the last name first: "Lund, Ada"."""
+    """Return whether one name is the other with the last name first: "Lund, Ada"."""
     return bool(
         (a.qualifier and not b.qualifier and "," in a.text and a.qualifier + a.words == b.words)
         or (b.qualifier and not a.qualifier and "," in b.text and b.qualifier + b.words == a.words)
@@ -201,12 +201,12 @@ def _inverted(a: Name, b: Name) -> bool:
 
 
 def _joined(name: Name) -> str:
-    """Return the letters of a name without initials or a qualifier; else a text that no other name has."""
+    """Return the letters of a name without initials or a qualifier; for any other name its text, which is unique."""
     return spelling("".join(name.words)) if not name.qualifier and not name.initials else name.text
 
 
 def _fit(a: Name, i: int, b: Name, j: int) -> bool:
-    """Return whether two words may be the same: as they are, in another spelling, or one the initial of the other."""
+    """Return whether two words match: they are equal, spelling variants, or one is the initial of the other."""
     one, other = a.words[i], b.words[j]
     if one == other:
         return True
@@ -216,7 +216,7 @@ def _fit(a: Name, i: int, b: Name, j: int) -> bool:
 
 
 def _apart(a: Name, b: Name) -> tuple[list[int], list[int]]:
-    """Return the places of the unmatched words of each name; equal words match first, then by order."""
+    """Return the positions of the unmatched words of each name; equal words match first, then others in order."""
     free = list(range(len(b.words)))
     open_ = []
     for i, word in enumerate(a.words):
@@ -239,17 +239,17 @@ def _only(one: Set[str], other: Set[str]) -> str:
     return " ".join(sorted(one ^ other))
 
 
-# What the passages that hold two names say about whether these are one entity's.
+# Evidence from the passages that contain the two names.
 #
-# A short name stands for a long one that the same document holds (one sense per discourse: Gale, Church and Yarowsky,
-# 1992); names that titles of different documents bear are of different things; names whose many passages have nothing
-# in common are likely so. An acronym is the long name's where a text says so: Schwartz and Hearst (2003).
+# A short name means the long one in the same document (one sense per discourse: Gale, Church and Yarowsky, 1992).
+# Names in the titles of different documents mean different things, and so do, probably, frequent names whose passages
+# have nothing in common. An acronym means the long name if a text defines it so: Schwartz and Hearst (2003).
 
 
 SURE = 0.8
-"""The score from which two names are taken for one entity's."""
-_MANY = 3  # documents from which having nothing in common says something
-_NOTHING = 0.15  # the penalty
+"""The score from which two names are taken to mean one entity."""
+_MANY = 3  # documents each name needs before having nothing in common counts against them
+_NOTHING = 0.15  # the penalty for that
 _IN_PARENTHESES = re.compile(r"\(([^()]{2,80})\)")
 _WORDS_BEFORE = 10
 _ACRONYM = re.compile(r"^(?:the )?([A-Z][A-Za-z.&]{1,9})$")
@@ -257,12 +257,11 @@ _ACRONYM = re.compile(r"^(?:the )?([A-Z][A-Za-z.&]{1,9})$")
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The places of a name.
+    """The occurrences of a name, as sets of hashes; the sets of a frequent name are samples.
 
-    Its documents, those where it stands by itself (not only within a longer name), those whose title it is, and the
-    other names that its passages mention.
-
-    All are sets of hashes; of a frequent name, some of them.
+    `documents`: all documents with the name; `alone`: documents where it occurs outside longer names.
+    `titles`: documents with the name as their title.
+    `company`: the other names that its passages mention.
     """
 
     documents: frozenset[int] = frozenset()
@@ -272,7 +271,7 @@ class Seen:
 
 
 def homonyms(a: Seen, b: Seen) -> str:
-    """Return why two names are of different things by the titles with them; empty if these do not tell."""
+    """Return why the titles show that two names mean different things; empty if they do not."""
     if a.titles - b.titles and b.titles - a.titles:
         return "titles of different documents"
     if a.titles and b.titles and a.titles != b.titles:
@@ -281,9 +280,9 @@ def homonyms(a: Seen, b: Seen) -> str:
 
 
 def weigh(likeness: Likeness, short: Seen, long: Seen, defined: bool = False) -> Likeness:
-    """Return the likeness of two names with the evidence of their passages.
+    """Return the likeness of two names, adjusted by the evidence of their passages.
 
-    `defined`: a text defines one by the other.
+    `defined`: a text defines one of the names by the other.
     """
     if reason := homonyms(short, long):
         return replace(likeness, score=0.0, evidence=f"{likeness.evidence}; {reason}")
@@ -295,7 +294,7 @@ def weigh(likeness: Likeness, short: Seen, long: Seen, defined: bool = False) ->
         score += 0.3
         evidence.append("titles of one document")
     elif likeness.kind == "short" and short.titles and not long.titles:
-        score -= 0.3  # what has a document of its own needs no longer name
+        score -= 0.3  # an entity with a document of its own needs no longer name
         evidence.append("the title of a document")
     shared, company = short.alone & long.documents, short.company & long.company
     if shared and 2 * len(shared) >= len(short.alone):
@@ -315,9 +314,9 @@ def weigh(likeness: Likeness, short: Seen, long: Seen, defined: bool = False) ->
 
 
 def definitions(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the acronyms that a text explains, in normal form: ("who", "world health organization").
+    """Yield each acronym that a text defines with its expansion, in normal form: ("who", "world health organization").
 
-    Both "World Health Organization (WHO)" and "WHO (World Health Organization)" are read.
+    Both "World Health Organization (WHO)" and "WHO (World Health Organization)" are recognised.
     """
     for match in _IN_PARENTHESES.finditer(text):
         inside, before = match[1].strip(), text[: match.start()].split()[-_WORDS_BEFORE:]

@@ -48,7 +48,7 @@ NEAR = 0.95
 """The score of vectors, (1 + cosine) / 2, from which names that share no words are doubtful."""
 _JUDGED = 0.9  # the score of a pair that a language model decided
 _BATCH = 1000
-_PASSAGES = 50  # of a name, that are looked at
+_PASSAGES = 50  # passages inspected per name
 _SAMPLE = 1000  # doubtful pairs whose texts are read for an estimate
 
 
@@ -421,7 +421,7 @@ def _count(same: Mapping[Pair, NamePair]) -> int:
     return len(set(least.values()) - least.keys())
 
 
-_TEXTS = 2  # of a name, in which a sentence is looked for
+_TEXTS = 2  # texts per name that are searched for a sentence
 _AROUND = 160  # characters on either side of a name
 _WORD, _BETWEEN = re.compile(r"\w+"), r"\W{1,3}"
 _END = re.compile(r"[.!?][\"'”’)]*\s|[。!?]")

@@ -34,7 +34,7 @@ def read(path: Path) -> Dataset:
     if articles is None:
         raise InputError(f"{path.parent / ARTICLES} does not exist.", f"Put {ARTICLES} of IIRC beside {path.name}.")
     questions: list[Question] = []
-    titles: dict[str, str] = {}  # in lower case -> as it is written
+    titles: dict[str, str] = {}  # title in lower case -> title as written
     paragraphs: list[Document] = []
     unanswerable = 0
     for place, item in json_rows(path, _FORM):

@@ -125,7 +125,7 @@ async def original(caller: Called, collection: Named, key: Key) -> Response:
         return file_of(caller.kg, collection, key, ("",))
 
     path, name = await caller.work(load), key.rpartition("/")[2]
-    if path.suffix.lower() != ".pdf":  # what a document holds must not run in a page of this server
+    if path.suffix.lower() != ".pdf":  # scripts in a document must not run in this server's pages
         return FileResponse(path, media_type="application/octet-stream", filename=name)
     return FileResponse(path, media_type="application/pdf", filename=name, content_disposition_type="inline")
 

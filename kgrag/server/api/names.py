@@ -95,7 +95,7 @@ async def decide_name_pairs(caller: Called, collection: Named, body: DecisionsRe
         }
         decisions = {
             frozenset((decision.one, decision.other)): decision for decision in body.decisions
-        }  # of one pair the last counts
+        }  # the last decision on a pair counts
         for key, decision in decisions.items():
             if key not in by_names:
                 raise NotFoundError(

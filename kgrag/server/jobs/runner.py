@@ -23,11 +23,11 @@ from kgrag.server.uploads import Uploads
 from kgrag.values.errors import CancelledError, DatabaseError, DeadlineError, KgragError
 
 _LOG = logging.getLogger(__name__)
-_LOOK = 1.0  # seconds between looks for work that another process was asked for
-_WAIT = 30.0  # seconds that work under way has to stop
-_DEATHS = 3  # of servers, or of the database, after which a job is given up
-_ENDS = 5  # of a job's own process, after which it is given up, even if it was further each time
-_RETRY = 60.0  # seconds for which a job tries again what the database lost
+_LOOK = 1.0  # seconds between checks for jobs queued by other processes
+_WAIT = 30.0  # seconds that a running job has to stop
+_DEATHS = 3  # crashes of servers or of the database after which a job is given up
+_ENDS = 5  # crashes of a job's own process after which it is given up, even if each run got further
+_RETRY = 60.0  # seconds for which a job retries after losing the database
 _IDLE = 60.0  # seconds for which a process without a job is kept
 
 
@@ -164,7 +164,7 @@ class Jobs(AbstractContextManager["Jobs"]):
                     process = self._do(job, process)
                     used = time.monotonic()
                     continue
-            except DatabaseError as error:  # what runs is begun again when the database is back
+            except DatabaseError as error:  # running jobs start again when the database is back
                 _LOG.warning("jobs wait for the database: %s", error.message)
             if process is not None and time.monotonic() - used > _IDLE:
                 process.kill()
