@@ -161,7 +161,7 @@ def test_self_ask_that_never_ends_is_answered_by_the_reader(
     assert answer.text == "salmon" and scripted.tasks.count("self-ask") == 2
     scripted.say("self-ask", "So the final answer is: cod")
     known = talking[coast].ask(QUESTION, system="self-ask+bm25", short=True)
-    assert known.text == "cod" and len(known.ranking) > 0  # what the question finds is shown, although it was not read
+    assert known.text == "cod" and len(known.ranking) > 0  # the ranking has unread results, too
 
 
 def test_rgnn_asks_until_the_answers_are_enough(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
