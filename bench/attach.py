@@ -3,9 +3,9 @@
     python bench/attach.py films -n 100000
     python bench/attach.py trade -n 100000
 
-Makes the graph in the server that `kgrag up` began, attaches it, and says: seconds of each stage; the digest of the
-graph before and after; the median time of questions beside that of an ordinary collection that was ingested from the
-same texts, by turns; seconds until a second attach finds nothing to do; what deletion leaves. Then the graph goes too.
+Creates the graph in the running server of `kgrag up`, attaches it, and prints: seconds of each stage; the digest of the
+graph before and after; the median time of questions, alternating with an ordinary collection ingested from the same
+texts; seconds of a second attach without changes; the leftovers of deletion. Then it deletes the graph, too.
 """
 
 import argparse

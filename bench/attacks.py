@@ -3,11 +3,11 @@
     python bench/attacks.py                     in KGRAG_HOME, whose server is started
     python bench/attacks.py --threads 4 --seed 2
 
-Each attack is a request, or a few at once, that asks for too much: numbers beyond measure, texts of one sign, deep
-markup, archives that swell, statements that never end, bodies that never come, sockets that stay open. They run on
-several threads in a drawn order. Printed: what they were answered, the times of the searches beside them, and whether
-the web process and Neo4j are those that began, with the web process's memory. Ends with 1 if one of them is not, if
-something was answered 500, or if a search was not answered, or took 2 s at its 95th percentile.
+Each attack is one or several requests that ask for too much: huge numbers, texts of one character, deep markup, archive
+bombs, endless statements, bodies that never come, sockets that stay open. They run on several threads in random order.
+Prints the replies, the times of the searches meanwhile, and whether the web process and Neo4j are still the first ones,
+with the web process's memory. Exits with 1 if one of them is not, if any reply was 500, or if a search failed or took 2
+s at its 95th percentile.
 """
 
 import argparse
@@ -47,7 +47,7 @@ Attack = Callable[[], str]
 
 
 class Attacker:
-    """Makes attacks on a server; each returns what was answered."""
+    """Attacks a server; each method returns the replies."""
 
     def __init__(self, port: int, tokens: dict[str, str]) -> None:
         self.port = port
@@ -139,7 +139,7 @@ class Attacker:
             return type(error).__name__
 
     def _slow(self, path: str, seconds: float) -> str:
-        """A body of which a byte comes each second."""
+        """A body that sends one byte a second."""
         head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100000\r\nContent-Type: {_JSON}\r\n\r\n"
         with socket.create_connection(("127.0.0.1", self.port)) as line:
             line.sendall(head.encode())

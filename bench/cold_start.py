@@ -39,7 +39,7 @@ SETTLED = 180.0  # seconds to wait for what goes on in the background
 
 
 class Side:
-    """A checkout of kgrag with variables of its own, and what was measured on it: name -> a row for each round."""
+    """A checkout of kgrag with its own variables, and its measurements: name -> a row for each round."""
 
     def __init__(self, name: str, checkout: Path, variables: list[str], folder: Path) -> None:
         self.name = name
@@ -54,7 +54,7 @@ class Side:
         self.memory: list[float] = []
 
     def kgrag(self, phase: str, *arguments: str) -> None:
-        """Run a command of kgrag and keep what it cost."""
+        """Run a command of kgrag and keep its cost."""
         server, client, begun = self.server_cpu(), _children_cpu(), time.monotonic()
         command = [self.python, "-m", "kgrag", *arguments]
         done = subprocess.run(command, env=self.env, cwd=self.checkout, capture_output=True, text=True)

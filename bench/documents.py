@@ -3,10 +3,10 @@
     python bench/documents.py FOLDER                        ingests the folder as `documents`, and asks its questions
     python bench/documents.py --collection notes -r bm25 -r "rrf(hybrid, pathrank)" --misses
 
-`documents.jsonl` holds questions of our own on files that Debian packages bring: bash-doc (bashref.pdf), debian-policy
-(policy.pdf, fhs-3.0.pdf as fhs.pdf), gnuplot-doc, r-cran-survival, r-cran-lme4, git-doc and python3.11-doc (of which
-about a hundred pages suffice). A passage answers when it comes from the file and holds the phrase. The questions of
-files that the collection does not hold are left out. Constants are chosen on the odd lines; the even ones check them.
+`documents.jsonl` holds our questions on files of Debian packages: bash-doc (bashref.pdf), debian-policy (policy.pdf,
+fhs-3.0.pdf as fhs.pdf), gnuplot-doc, r-cran-survival, r-cran-lme4, git-doc and python3.11-doc (some hundred pages
+suffice). A passage answers if it comes from the file and holds the phrase. Questions on files outside the collection
+are skipped. Constants are chosen on the odd lines; the even ones check them.
 """
 
 import argparse

@@ -4,9 +4,9 @@
     kgrag import --format triples evidence.csv -c evidence
     python bench/oracle.py bench/musique --system 'gears(knowledge=(evidence,))+hybrid' --system gear+hybrid
 
-A step gives (the name in its question, the other words, its answer). For each such fact there are others: on the same
-name and on the same answer, with predicates and ends drawn from other steps and from titles of the corpus. That every
-step has its fact is more than Wikidata gives: what is measured with it is a bound.
+A step gives (the name in its question, the other words, its answer). Each such fact has decoys on the same name and on
+the same answer, with predicates and ends drawn from other steps and from titles of the corpus. Wikidata would not have
+a fact for every step, so measurements with this graph are an upper bound.
 """
 
 import argparse

@@ -1,12 +1,12 @@
-"""How many figures of papers, reports, slides and pages are found, with their captions and what refers to them.
+"""How many figures of papers, reports, slides and pages are found, with their captions and references.
 
     python bench/figures.py
     python bench/figures.py --keep FOLDER        the files and the pictures that were found, to look at
 
-No papers lie on every machine, so the files are drawn as papers and manuals have them: by matplotlib (charts as paths),
+Papers are not on every machine, so the files are drawn like papers and manuals: by matplotlib (charts as paths),
 ReportLab (PDF of one and two columns, captions above or below), python-docx, python-pptx, and HTML. `found`: a figure
-whose box covers what was drawn and little else, or whose bytes are those that were put in; `captions`: the whole text;
-`tied`: every passage that names it, and none that does not. It ends with 1 if less than asked is found.
+whose box covers the drawing and little else, or whose bytes equal the original; `captions`: the whole text; `tied`:
+exactly the passages that name it. Exits with 1 if less than required is found.
 """
 
 import argparse
@@ -48,7 +48,7 @@ _SUBJECTS = "speed drift depth wind salinity pressure temperature ice coal crew 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A figure as it was drawn: where, or of which bytes; its caption and its label."""
+    """A figure as drawn: its place or its bytes; its caption and its label."""
 
     caption: str
     label: str
@@ -256,7 +256,7 @@ def reports(folder: Path, draw: random.Random) -> Iterator[tuple[Path, list[Draw
 
 
 def match(drawn: Drawn, figures: Sequence[Figure]) -> Figure | None:
-    """Return the figure that is what was drawn."""
+    """Return the figure that matches the drawing."""
     if drawn.box is None:
         return next((figure for figure in figures if figure.data == drawn.data), None)
     return next((f for f in figures if f.page == drawn.page and _alike(f.box, drawn.box)), None)

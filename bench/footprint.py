@@ -2,10 +2,10 @@
 
     python bench/footprint.py --passages 20000
 
-Made-up passages are loaded in bulk into servers of their own: without triples with vectors of 64 and of 256 numbers,
-with longer texts, and with triples. Bytes are those of the files of the database, by store: records (nodes, edges and
-properties, vectors among them), range, full-text and vector indexes. What differs between two loads is divided by what
-they differ in.
+Synthetic passages are loaded in bulk into separate servers: without triples with vectors of 64 and of 256 numbers, with
+longer texts, and with triples. Bytes are the sizes of the database files, by store: records (nodes, edges and
+properties, including vectors), range, full-text and vector indexes. A unit's cost is the difference in bytes between
+two loads, divided by their difference in units.
 """
 
 import argparse

@@ -2,9 +2,9 @@
 
 python bench/fuzz_readers.py --texts 5000 --files 2000 --seed 1 [--only md,docx]
 
-Text formats get generated texts, made of the signs of the format. The other formats get files of the tests with bytes
-changed, cut out or repeated, in archives within a part. Readers that run in a process of their own are asked as that
-process asks them: what it answers about a damaged file counts as refused.
+Text formats get texts generated from the markup of the format. Other formats get test files with changed, removed or
+repeated bytes, for archives inside a member. Readers with a process of their own are called as that process calls them:
+any reply about a damaged file counts as refused.
 """
 
 import argparse
@@ -27,7 +27,7 @@ from kgrag.loaders.reading import Readers, Reading
 from kgrag.loaders.worker import _Reader
 from kgrag.settings import LoadingSettings
 
-SECONDS = 20  # of one file
+SECONDS = 20  # for one file
 COMMON = [" ", "\n", "\n\n", "\t", *"a kiln Fram 1892 900_kr , ; : | \" ' \\ é 木 0".split()]
 SIGNS = {  # "⏎" stands for a line break, "␣" for a space
     "md": """# |- * 1. > ``` ~~~ ~~ ** [ ] ( ) ! [^1] [^1]: $ $$ <s> </s> <table> !!! === ::: --8<-- | |--|--| { } {: ++

@@ -1,4 +1,4 @@
-"""Questions about the whole of a corpus of manuals: how many points of a full answer stand in what a reader is shown.
+"""Questions about a whole corpus of manuals: how many points of a full answer are in the evidence shown to a reader.
 
     python bench/global_questions.py COLLECTION [--tokens 2000]
 
@@ -58,7 +58,7 @@ def reports(collection: Collection, level: int) -> Callable[[str], Iterator[str]
 
 
 def coverage(shown: Iterator[str], points: list[str], letters: int) -> float:
-    """The share of points that stand in the first letters of what is shown."""
+    """The share of points within the first letters of the evidence."""
     text = ""
     for each in shown:
         if len(text) >= letters:

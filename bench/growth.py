@@ -7,8 +7,8 @@
     python bench/growth.py busy 1m --keep DIR              latency of searches while 10,000 documents are added
     python bench/growth.py draw --keep DIR --picture docs/images/growth.svg
 
-Each step adds its figures to DIR/growth.json, with the load average of the machine then. A load that was interrupted
-is begun again by the next one. The servers have a heap and a page cache in proportion to what they hold.
+Each step adds its figures to DIR/growth.json, with the current load average of the machine. An interrupted load starts
+over with the next. The servers have a heap and a page cache in proportion to their content.
 """
 
 import argparse
@@ -162,7 +162,7 @@ def change(folder: Path, size: int, book: Book, whole: bool) -> None:
         for turn in ("add", "add again"):
             stages = Stages()
             held = kg.collections()[0].counts["Document"]
-            start = -(-held // ADDED) * ADDED  # of a block of the made-up documents
+            start = -(-held // ADDED) * ADDED  # a block of the synthetic documents
             new = documents(start + ADDED, 0, size, start=start)
             timed(turn, lambda new=new, stages=stages: collection.ingest(new, progress=stages))
             row[f"{turn}: stages"] = stages.end()
@@ -235,7 +235,7 @@ def busy(folder: Path, size: int, book: Book, number: int) -> None:
 
 
 def draw(book: Book, path: Path) -> None:
-    """Latency and the seconds of additions against the number of passages, both logarithmic; what was measured."""
+    """Draw latency and the seconds of additions against the number of passages, both logarithmic."""
     figure_class, _ = drawing()
     figure = figure_class(figsize=(9, 4), layout="constrained", dpi=150)
     lines: dict[str, dict[str, list[tuple[int, float]]]] = {"p50 of a search, ms": {}, "seconds": {}}

@@ -110,7 +110,7 @@ def _document(number: int, words: list[str], others: list[str]) -> Document:
 
 
 def run_ingest(folder: Path | None, number: int, facts: int, collection: str) -> None:
-    """Ingest, and print what it took as JSON on standard output."""
+    """Ingest, and print the cost as JSON on standard output."""
     settings = Settings()
     embedder = load_embedder(settings.embedder)
     stages: dict[str, float] = {}

@@ -3,12 +3,12 @@
     python bench/load.py bench/2wiki --clients 32 --minutes 10
     python bench/load.py bench/2wiki --clients 32 --minutes 10 --kill     the server and Neo4j are killed in between
 
-The folder holds corpus.jsonl and queries.jsonl: a collection that is searched and asked; the demo is written to, too.
-The server of KGRAG_HOME is used and the demo in it made anew. `kgrag serve` is a process of its own, and so is the
-language model, which takes 300 ms a call. Each client has a key and waits THINK seconds between two requests, on
-average (exponential, seeded). First one client searches alone. At the end: answers by kind and status, times of
-searches alone and under load, the memory of the server, and whether the graph holds what was uploaded and not deleted,
-with the digest of the same documents read without load.
+The folder holds corpus.jsonl and queries.jsonl: a collection for searches and questions; writes go to the demo. The
+server of KGRAG_HOME is used and its demo recreated. `kgrag serve` is a separate process, and so is the language model,
+which takes 300 ms a call. Each client has a key and waits THINK seconds between requests, on average (exponential,
+seeded). First one client searches alone. At the end: answers by kind and status, times of searches alone and under
+load, the memory of the server, and whether the graph holds exactly the remaining uploads, with the digest of the same
+documents read without load.
 """
 
 import argparse
@@ -100,7 +100,7 @@ class Served:
 
 
 class Client:
-    """One who uses the server, with what it uploaded and has not deleted: name -> text."""
+    """A simulated user, with the uploads not yet deleted: name -> text."""
 
     def __init__(self, number: int, port: int, key: str, think: float, questions: dict[str, list[str]]) -> None:
         self.number = number
@@ -108,7 +108,7 @@ class Client:
         self.answers: Counter[tuple[str, str]] = Counter()
         self.searches: list[float] = []
         self.held: dict[str, str] = {}
-        self._jobs: dict[str, dict[str, str | None]] = {}  # id of a job -> what is there once it is done
+        self._jobs: dict[str, dict[str, str | None]] = {}  # id of a job -> documents after it
         self._made = 0
         self._chance = random.Random(number)
         self._questions = questions
@@ -274,7 +274,7 @@ def kill(server: Served, local: LocalServer, seconds: float) -> None:
 
 
 def prepare(kg: KnowledgeGraph, folder: Path) -> dict[str, list[str]]:
-    """Make what is searched; returns the questions for each collection."""
+    """Create the searched collections; return the questions for each."""
     kg[READ].ingest(folder / "corpus.jsonl")
     lines = (folder / "queries.jsonl").read_text(encoding="utf-8").splitlines()
     return {READ: [json.loads(line)["question"] for line in lines], WRITTEN: [q.question for q in demo_questions()]}
@@ -311,7 +311,7 @@ def report(server: Served, alone: Client, clients: list[Client]) -> None:
 
 
 def compare(kg: KnowledgeGraph, clients: list[Client], untouched: dict[str, str]) -> bool:
-    """Whether the graph holds what it should."""
+    """Whether the graph holds the expected documents."""
     held = {name: text for client in clients for name, text in client.held.items()}
     found = {d.key for d in kg[WRITTEN].documents(limit=100_000) if d.key.startswith("boats/")}
     print(

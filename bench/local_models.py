@@ -3,8 +3,8 @@
     python -m llama_cpp.server --model qwen.gguf --model_alias qwen --n_ctx 16384
     python bench/local_models.py SET --base-url http://127.0.0.1:8000/v1 --model qwen --calls 50 --mode json_schema
 
-SET: a folder with corpus.jsonl and queries.jsonl, of which each call takes another question with its passages. Goes on
-where it was: calls that OUT holds are not made again. json_schema is what the server takes in its place, too.
+SET: a folder with corpus.jsonl and queries.jsonl. Each call takes another question with its passages. Resumes: calls
+recorded in OUT are not repeated. json_schema includes the form that the server accepts instead.
 """
 
 import argparse

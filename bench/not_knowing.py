@@ -1,10 +1,10 @@
-"""Answers to questions that a collection does not answer, and refusals of those that it does.
+"""Answers to questions that a collection cannot answer, and refusals of questions that it can.
 
     kgrag demo
     python bench/not_knowing.py SYSTEM ... [-c demo] [--out build/not_knowing.jsonl] [--limit N]
 
-The questions are on the texts of the demo: bench/not_knowing.json and the demo's own. Goes on where it was: questions
-that OUT holds are not asked again. Right: the answer, or what it is called in full, is in what was said.
+The questions are on the texts of the demo: bench/not_knowing.json and the demo's own. Resumes: questions recorded in
+OUT are skipped. A reply is right if it contains the answer or its full name.
 """
 
 import argparse

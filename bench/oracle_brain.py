@@ -1,13 +1,12 @@
 """A language model that reads perfectly: the brain of tests/models/scripted_server.py for a question set with steps.
 
-KGRAG_ORACLE names the set's folder. In queries.jsonl a question may have steps, single questions with their answers and
-gold passages; #1 stands for the answer of the first, and >> parts an entity from a relation. Without steps each gold
-passage is one: its title is what is asked, once the question or a gold passage before it has named it, and the question
-itself where none does; the answer is known when all of them are there. The oracle knows no more
-than the passages and facts that it is shown: of a step whose gold passage it sees it states the fact, and it asks on
-for the first step whose fact it was not told. Only the evidence that it imagines for KGP is what it has not seen: the
-fact of the first step whose gold passage is not there yet. A prompt is known by what it asks for: see
-kgrag/models/prompts.
+KGRAG_ORACLE names the set's folder. In queries.jsonl a question may have steps, sub-questions with their answers and
+gold passages; #1 is the answer of the first, and >> separates an entity from a relation. Without steps each gold
+passage is a step: it asks for the title, once the question or an earlier gold passage has named it, or else repeats the
+question; the answer is known when all of them are shown. The oracle knows only the passages and facts that it is shown.
+It states the fact of a step whose gold passage it sees, and asks for the first step whose fact is missing. One
+exception is the evidence that it imagines for KGP: the fact of the first step whose gold passage is not yet shown. It
+recognises a prompt by its request: see kgrag/models/prompts.
 """
 
 import json
@@ -93,7 +92,7 @@ def step_of(text: str, answers: list[str], number: int, gold: str) -> Step:
 
 def steps_between(question: str, answer: str, golds: list[tuple[str, str]]) -> list[Step]:
     """A step for each gold passage (title, text): first those that the question names, then those that these name."""
-    told, left, order = question, list(golds), list[tuple[str, str, str]]()
+    A step for each gold passage (title, text): those named by the question, then those named by earlier ones.
     while left:
         title, text = next((gold for gold in left if names(told, gold[0])), left[0])
         order.append((title if names(told, title) else question, title, text))
@@ -166,7 +165,7 @@ def reply(task: str, messages: list[dict[str, Any]], request: dict[str, Any]) ->
 
 
 def read(questions: list[Question], prompt: str) -> list[Fact]:
-    """The facts of the steps whose gold is there, those that were told left out.
+    """The facts of the steps whose gold is shown, without facts already told.
 
     A single question may belong to several questions: then only what all of these have in common helps.
     """
@@ -176,7 +175,7 @@ def read(questions: list[Question], prompt: str) -> list[Fact]:
 
 
 def reason(question: Question, told: set[Fact]) -> str:
-    """The answer when the fact of every step was told, else what is missing."""
+    """The answer if the fact of every step was told, else the missing fact."""
     missing = [step for step in question.steps if step.fact not in told]
     if not missing:
         return json.dumps({"answerable": True, "answer": question.answer})
@@ -189,7 +188,7 @@ def rewrite(question: Question, told: set[Fact]) -> str:
 
 
 def evidence(question: Question, prompt: str) -> str:
-    """The fact of the first step whose gold is not there, that of the last step when all are."""
+    """The fact of the first step whose gold is not shown, or the last step's if all are."""
     text = squeezed(prompt)
     return next((step.sentence for step in question.steps if step.gold not in text), question.steps[-1].sentence)
 
@@ -242,8 +241,8 @@ def next_question(question: Question, prompt: str) -> str:
 
 
 def judged(question: Question, task: str, prompt: str) -> str:
-    """Whether the fact of the last step is there, in words: a bare answer does not say of what; then what it is."""
-    known = question.steps[-1].sentence in prompt
+    """The fact of the last step in words if it is known, since a bare answer lacks its subject; else its value."""
+    Whether the last fact is known as a sentence, since a bare answer lacks its subject; for other tasks the answer.
     if task == "critique":
         return json.dumps({"analysis": "", "enough": known})
     return question.answer if known else NOT_FOUND

@@ -7,12 +7,12 @@ The first prints for each set, embedder and retriever the recall in per cent amo
 the share of questions with all gold among the first 5 and 10; where a set knows no gold passages, the share of
 questions whose answer is there. `--hops` breaks that down by the hops of the questions.
 
-With `--vary` each option of the first retriever, or constant of PathRank, takes each value, the others stay. A row for
-each: what it changes in R@5 and R@10, the mean of the sets with an interval of 95 % (bootstrap of the questions within
-each set), and the worst set. Below each option stands what cross-validation says: for each set the value is chosen by
-the others (R@5 + R@10).
+With `--vary` each option of the first retriever, or constant of PathRank, takes each value, while the others stay. A
+row for each shows the change in R@5 and R@10, as the mean of the sets with an interval of 95 % (bootstrap of the
+questions within each set), and the worst set. Below each option is the result of cross-validation: each set uses the
+value that the others prefer (R@5 + R@10).
 
-What is measured is an Experiment; with --out an interrupted run goes on. KGRAG_HOME and the like apply.
+Each measurement is an Experiment; with --out an interrupted run resumes. KGRAG_HOME and the like apply.
 """
 
 import argparse
@@ -134,7 +134,7 @@ def _changed(changes: Mapping[str, Values], column: int) -> str:
 
 
 def crossed(scores: Mapping[str, Mapping[str, Values]], names: Sequence[str]) -> str:
-    """For each set the value that is best on the others, and what it changes here."""
+    """For each set the value that is best on the others, and its effect here."""
     said, changes = [], []
     for held in scores:
         best = max(names, key=lambda name: sum(scores[s][name][:, 1:3].mean() for s in scores if s != held))

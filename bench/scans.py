@@ -1,7 +1,7 @@
 """How well scanned pages are recognised: words, order, boxes, marks and time, on pages whose text is known.
 
 Pages of docs/ are set in one column, in two and in tables, and drawn at 150 dots an inch: straight, turned by two
-degrees, and grey with noise. What is read of the pictures is compared with what is read of the text.
+degrees, and grey with noise. The recognised text is compared with the true one.
 
     python bench/scans.py                  60 pages; --pages 6 is a try
     python bench/scans.py --pdf FILE ...   pages of PDFs of yours
@@ -62,7 +62,7 @@ def drawn(folder: Path) -> Iterator[Path]:
     style.fontSize, style.leading = 10, 12.5
     texts = [path.read_text() for path in sorted(DOCS.glob("*.md"))]
     blocks = [b for text in texts for b in plain(text).split("\n\n") if b.strip() and "|" not in b]
-    latin = [b for b in blocks if all(ord(c) < 256 for c in b)]  # what Helvetica has
+    latin = [b for b in blocks if all(ord(c) < 256 for c in b)]  # Helvetica's characters
     rows = [row for text in texts for row in re.findall(r"^\|(.+)\|\s*$", text, re.MULTILINE) if "---" not in row]
     cells = [[plain(cell).strip()[:160] for cell in row.split("|")][:3] for row in rows]
     cells = [row for row in cells if len(row) == 3 and all(ord(c) < 256 for cell in row for c in cell)]

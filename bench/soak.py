@@ -51,12 +51,12 @@ SEARCHED = 500  # passages of the collection that is only read
 KILLED = 0.45  # the share of the time in which what lives long is killed
 ROUNDS = {"server": 2, "Neo4j": 2, "Python client": 1}  # how often, in an hour or less
 FAULTS = ("500", "503", "429:1", "quota", "timeout", "cut", "cut-error", "malformed", "html", "empty", "bad-json")
-"""Not "truncated": of a reply that grew too long, what is whole is used, so less comes of it than in peace."""
+"""Not "truncated": kgrag uses the complete part of a truncated reply, so the graph would have fewer facts."""
 CALM = 20.0  # seconds between two bursts of faults, on average
 PATIENCE = 900.0  # seconds in which jobs must have come to an end
 JUDGED = 0.5  # hours from which on memory is judged: before, everything still warms up
 LOOK = 5.0  # seconds between two looks at memory
-COLLECT = 12  # of Neo4j's garbage, once in so many looks: what a small collection leaves holds much garbage, too
+COLLECT = 12  # Neo4j's garbage, every so many looks: a small collection leaves much garbage behind
 KEPT = 100  # rankings that the server keeps: of the usual 1,000, it would still gather some after an hour
 NEO4J = "Neo4j"
 
@@ -88,7 +88,7 @@ class Heap:
         self._graph.close()
 
     def live(self, pid: int) -> float | None:
-        """In MB; None while Neo4j, the process of this id, does not answer."""
+        """In MB; None while Neo4j, the process with this id, does not answer."""
         try:
             if self._jcmd is not None:
                 subprocess.run([self._jcmd, str(pid), "GC.run"], capture_output=True, check=True, timeout=60)
@@ -255,7 +255,7 @@ def run(hours: float, seed: int, out: Path, home: Path) -> list[str]:
     if "Traceback" in log:
         findings.append(f"a traceback in the log of the server: {log[log.index('Traceback') :][:2000]}")
     seen = by_part(samples)
-    # Neo4j's memory grows to what its settings allow, whatever it holds; what it holds is its heap.
+    # Neo4j's memory grows to its configured limit whatever its content; the heap shows the content.
     for part in (*(part for part in pids if part != NEO4J), heap.part) if hours >= JUDGED else ():
         grown = slope(seen[part], seconds) if part in seen else None
         if grown is None:

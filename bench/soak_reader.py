@@ -21,7 +21,7 @@ REMOTE = 0.3  # share of searches that go through the server
 def search(
     here: KnowledgeGraph, there: RemoteKnowledgeGraph, question: str, chance: random.Random
 ) -> dict[str, object]:
-    """Search once; what was asked and what came of it."""
+    """Search once; return the question and the outcome."""
     remote, retriever = chance.random() < REMOTE, chance.choice(RETRIEVERS)
     kg = there if remote else here
     error = remedy = ""

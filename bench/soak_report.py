@@ -12,7 +12,7 @@ from soak_users import Ledger, Operation
 
 from kgrag.lab.report import drawing
 
-_NOISE = 2.0  # standard errors within which a slope is none
+_NOISE = 2.0  # standard errors within which a slope counts as zero
 _BIN = 60.0  # seconds: memory is averaged over them before a line is fitted, latencies are drawn for each
 
 

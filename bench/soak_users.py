@@ -141,7 +141,7 @@ def use_mcp(
                 error, remedy = said["error"], said["remedy"]
             elif said.get("error"):
                 error = json.dumps(said["error"])
-            elif said["result"].get("isError"):  # what happened, and what to do
+            elif said["result"].get("isError"):  # the error and its remedy
                 error, _, remedy = said["result"]["content"][0]["text"].partition(". ")
             ledger.note("MCP", "search", str(reply.status_code), time.perf_counter() - begun, error, remedy)
 
@@ -248,7 +248,7 @@ class Operator:
             self._run(*arguments)
 
     def _run(self, *arguments: str, kill_after: float | None = None) -> int:
-        """Run a command, and note what it told; returns how it ended, -9 when it was killed."""
+        """Run a command, and log its output; return its exit status, -9 when it was killed."""
         command = [sys.executable, "-m", "kgrag", *arguments]
         name = _named(arguments)
         begun = time.perf_counter()
@@ -353,7 +353,7 @@ def _told(said: str) -> tuple[str, str]:
     if first is not None:
         return lines[first], " ".join(lines[first + 1 :])
     for line in lines:
-        if line.startswith(("There is no answer: ", "Problem: ")):  # of an answer that failed, in one line
+        if line.startswith(("There is no answer: ", "Problem: ")):  # a failed answer, in one line
             error, _, remedy = line.partition(". ")
             return error, remedy
     again = [line for line in lines if "run the same command again" in line]

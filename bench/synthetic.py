@@ -82,7 +82,7 @@ def questions(number: int, names: int, seed: int = 11) -> list[str]:
 
 
 class HashingEmbedder:
-    """Sums of a random vector for each word: the time it takes hardly shows beside that of the rest."""
+    """Sums of a random vector for each word: their time is negligible."""
 
     name = "hashing"
 

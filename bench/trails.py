@@ -1,10 +1,10 @@
-"""Measure the trails that are told with rankings: how many are, and whether their last sentence holds the answer.
+"""Measure the trails of rankings: how many there are, and whether their last sentence holds the answer.
 
     python bench/trails.py bench/musique-gold bench/hotpot-gold          100 questions of each
 
-Each hop is checked against the graph: its passage is one of the ranking, and an edge leads from it to the next one by
-what the hop names. `holds`: of the trails told, those whose last sentence has one of the gold answers in it; `ranked`:
-of the questions, those that have one in the first five passages. KGRAG_NEO4J_URI, KGRAG_HOME and the like apply.
+Each hop is checked against the graph: its passage is in the ranking, and an edge of the named entity leads to the next
+passage. `holds`: the share of trails whose last sentence contains a gold answer. `ranked`: the share of questions with
+one in the first five passages. KGRAG_NEO4J_URI, KGRAG_HOME and the like apply.
 """
 
 import argparse

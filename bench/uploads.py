@@ -3,9 +3,9 @@
     python bench/uploads.py
     python bench/uploads.py --documents 60 --most 20                    a try-out
 
-Neo4j and `kgrag serve` run in a folder of their own that is removed at the end. Small documents of five formats come
-over REST, each by a request and a job of its own. The memory is that of the server's process, not of those that its
-jobs run in, when all jobs so far have ended. It ends with 1 if that is more than `--most` MB above the start.
+Neo4j and `kgrag serve` run in a temporary folder. Small documents of five formats are sent over REST, each by its own
+request and job. The memory is the server process's, without its job processes, when all jobs so far have ended. It
+exits with 1 if that is more than `--most` MB above the start.
 """
 
 import argparse

@@ -83,7 +83,7 @@ def entity_lines(statements: int, seed: int = 1) -> Iterator[str]:
 
 
 def odd_lines(number: int, first: int = 900_000_000) -> Iterator[tuple[str, str]]:
-    """Lines with what real dumps hold besides, each with what an import counts it as."""
+    """Lines with the oddities of real dumps, each with the kind that an import counts it as."""
     kinds = list(_odd("Q0"))
     for i in range(number):
         key = f"Q{first + i}"

@@ -4,8 +4,8 @@
     python bench/writers.py --collide 1000             how many of 1,000 batches with the same names are tried again
     python bench/writers.py --lightrag                 names and triples with and without vectors, beside LightRAG
 
-Everything is prepared before the clock runs: what is measured is the product's own write of a batch. Names follow a
-power law, so that transactions side by side always share some. Which server: KGRAG_NEO4J_*, else the local one.
+Everything is prepared before the clock starts, so only the product's own write of a batch is measured. Names follow a
+power law, so that parallel transactions always share some. Server: KGRAG_NEO4J_*, else the local one.
 """
 
 import argparse

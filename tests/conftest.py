@@ -79,7 +79,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if os.environ.get("COVERAGE_PROCESS_CONFIG"):
         _readers_end_by_themselves()
     # How fast a machine is at the moment says nothing of the code. Each run has the same examples, so that no change
-    # fails for what it did not touch; --hypothesis-profile=new looks for new ones.
+    # fails for code that it did not touch; --hypothesis-profile=new looks for new ones.
     busy = hypothesis_settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
     hypothesis_settings.register_profile("new", busy)
     hypothesis_settings.register_profile("same", busy, derandomize=True)
@@ -110,7 +110,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Let what is there now be passed over when garbage is looked for: all test modules are half a second each time."""
+    """Exclude existing objects from garbage collection: all test modules cost half a second each time."""
     gc.collect()
     gc.freeze()
 
@@ -263,7 +263,7 @@ def scripted_server() -> Iterator[Scripted]:
 def scripted(scripted_server: Scripted) -> Scripted:
     """A scripted language model that was told nothing yet, and which nobody asks any more."""
     for thread in threading.enumerate():
-        if thread.name == "kgrag-ask":  # of an answer that a test before did not wait for
+        if thread.name == "kgrag-ask":  # a test before did not wait for its answer
             thread.join(30)
     scripted_server.reset()
     return scripted_server
@@ -286,7 +286,7 @@ def talking(graph_settings: Settings, scripted: Scripted) -> Iterator[KnowledgeG
 
 @pytest.fixture
 def collection_name(kg: KnowledgeGraph) -> Iterator[str]:
-    """A name that no other test uses; what was made under it is deleted afterwards."""
+    """A collection name that no other test uses; the collection is deleted afterwards."""
     name = own(f"test-{next(_NUMBERS)}")
     yield name
     with suppress(NotFoundError):
@@ -295,7 +295,7 @@ def collection_name(kg: KnowledgeGraph) -> Iterator[str]:
 
 @pytest.fixture
 def others_aside(request: pytest.FixtureRequest, kg: KnowledgeGraph) -> Iterator[None]:
-    """For a test that is alone: while it runs, there are no collections but those that its module's fixtures name, and
+    """For a test that runs alone: meanwhile the only collections are those that its module's fixtures name, and
     no indexes for others."""
     kg.graph.driver.execute_query(
         "MATCH (c:Collection) WHERE NOT c.name IN $own REMOVE c:Collection SET c:Aside",

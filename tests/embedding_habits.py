@@ -47,7 +47,7 @@ def refuses(status: int, body: Any) -> Habit:
 
 
 def spoils(change: Callable[[list[float]], Any]) -> Habit:
-    """The vector of a text is none."""
+    """A text without a vector."""
     return lambda texts, rows, before: (
         200,
         right([change(row) if BAD in text else row for text, row in zip(texts, rows, strict=True)]),
@@ -114,7 +114,7 @@ LIMITED: dict[str, tuple[Habit, int]] = {
     "4 texts, unsaid": (at_most(4, 500, b"Internal Server Error"), 4),
     "slow": (_slow, 4),
 }
-"""A limit on what is sent at once, and what is found to be taken."""
+"""A limit on the size of a request, and the largest size that works."""
 
 REFUSED: dict[str, tuple[Habit, str, str]] = {
     "not a number": (
@@ -144,7 +144,7 @@ REFUSED: dict[str, tuple[Habit, str, str]] = {
     "words": (spoils(lambda row: "none"), "no vector of numbers", "kgrag db repair"),
     "missing": (_missing, "0 vectors came for 1 texts", "kgrag db repair"),
 }
-"""A text has no vector: what is said of it, and what helps."""
+"""Text without a vector: the error and its remedy."""
 
 DOWN: dict[str, tuple[Habit, str, str]] = {
     "busy": (for_good(429, _error("Slow down.")), "takes no more requests", "KGRAG_EMBEDDING__RETRIES"),
@@ -165,7 +165,7 @@ DOWN: dict[str, tuple[Habit, str, str]] = {
         "after openai:",
     ),
 }
-"""No text has a vector any more: what is said, and what helps."""
+"""No text has a vector any more: the error and its remedy."""
 
 HABITS: dict[str, Habit] = WRITTEN | {
     name: habit for them in (LIMITED, REFUSED, DOWN) for name, (habit, *_) in them.items()

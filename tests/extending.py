@@ -51,7 +51,7 @@ class Installed:
                 (self.folder / name).write_text(text, encoding="utf-8")
 
     def kgrag(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run kgrag with what is installed."""
+        """Run kgrag with the installed packages."""
         command = [sys.executable, "-m", "kgrag", *arguments]
         return subprocess.run(command, env=self.env, capture_output=True, text=True, timeout=120, check=False)
 

@@ -98,7 +98,7 @@ def paper(path: Path) -> Path:
 
 
 def report(path: Path) -> Path:
-    """A Word document: two pictures, one with a caption below, one with what stands in its place; and an icon."""
+    """A Word document with two pictures and an icon: one has a caption below, one an alternative text."""
     document = docx.Document()
     document.add_paragraph("The hull is drawn in Figure 1, and the chart below shows more.")
     document.add_picture(io.BytesIO(png(HULL)), width=DocxPt(200))
@@ -150,7 +150,7 @@ def pictures() -> Mapping[str, bytes]:
 
 
 def web(folder: Path) -> Path:
-    """A page with pictures below its folder, and one beside it, which is none of its business."""
+    """A page with pictures below its folder, and a picture beside the folder, which it may not use."""
     (folder / "site" / "img").mkdir(parents=True)
     for name, data in pictures().items():
         (folder / "site" / "img" / name).write_bytes(data)

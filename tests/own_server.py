@@ -1,4 +1,4 @@
-"""Settings of a Neo4j of a test's own, and what it holds."""
+"""Settings of a test's own Neo4j, and the content of that server."""
 
 import socket
 from pathlib import Path

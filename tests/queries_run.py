@@ -1,4 +1,4 @@
-"""Which queries are run, apart from those that say who is at work; and what they touch."""
+"""The queries that run, except those on running jobs, and the content that they touch."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -32,7 +32,7 @@ def queries_run() -> Iterator[dict[str, Query]]:
 
 def queries_of(retriever: Retriever, question: str, k: int) -> list[str]:
     """The names of the queries of a search for k passages, in order, when its collection was opened just now."""
-    retriever.context.refresh()  # else a search in a slow run might do so, and this is not what is counted
+    retriever.context.refresh()  # a search in a slow run might refresh, which must not be counted
     found: list[str] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(connection, "lookup", lambda name, given: found.append(name) or lookup(name, given))

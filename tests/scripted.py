@@ -52,7 +52,7 @@ class Steered:
 
     @property
     def attempts(self) -> list[dict[str, Any]]:
-        """All requests, those that failed included."""
+        """All requests, including failed ones."""
         found: list[dict[str, Any]] = self._state()["attempts"]
         return found
 
@@ -73,7 +73,7 @@ class Steered:
 
 
 class Scripted(Steered):
-    """A language model, and what it is to say. It knows the task of a request by the name of the model: `settings`."""
+    """A scripted language model. It finds the task of a request by the name of the model: `settings`."""
 
     def __init__(self, brain: Path | None = None) -> None:
         super().__init__("scripted_server.py", *(["--brain", str(brain)] if brain else []))
@@ -107,7 +107,7 @@ class Scripted(Steered):
 
         "429", "429:2" (Retry-After: 2), "500" or any status, "400:MESSAGE", "quota" (429, insufficient_quota),
         "timeout", "cut" (in mid-body), "cut-error" (a 500, in its body), "malformed", "html", "empty", "truncated"
-        (finish_reason length), "bad-json", "uncounted" (no usage); "" is none.
+        (finish_reason length), "bad-json", "uncounted" (no usage); "" means no fault.
         """
         self._post("fail", task=task, faults=faults)
 

@@ -5,7 +5,7 @@ from kgrag.graph.description import describe
 from kgrag.graph.schema import SLOTS, await_all, ensure_fulltext_indexes, ensure_schema, ensure_vector_indexes
 
 _DOCUMENTS, _KNOWLEDGE = 14, 3  # collections that there are at once, about
-_DIMENSION = 256  # of the vectors of the built-in embedder
+_DIMENSION = 256  # vectors of the built-in embedder
 
 
 def make_spare_indexes(graph: Graph) -> None:

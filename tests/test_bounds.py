@@ -1,4 +1,4 @@
-"""Every number that a stranger can send has bounds, and what is out of them is refused by name."""
+"""Every number in a request has bounds, and a number outside them is refused by name."""
 
 import json
 import re
@@ -29,7 +29,7 @@ def _unbounded(schema: Any, where: str) -> Iterator[str]:
         if schema.get("type") == "array" and "maxItems" not in schema:
             yield where
         for key, value in schema.items():
-            if key != "default" and not where.endswith("properties.where"):  # of a filter: compared as text
+            if key != "default" and not where.endswith("properties.where"):  # filters compare it as text
                 yield from _unbounded(value, f"{where}.{key}")
     elif isinstance(schema, list):
         for value in schema:
@@ -63,7 +63,7 @@ def test_requests() -> None:
 
 
 def _named(schema: Any, forms: dict[str, Any]) -> set[str]:
-    """The forms that a schema names, and those that these name."""
+    """The forms that a schema names, and the forms that these name."""
     names = set(re.findall(r'#/components/schemas/([^"]+)', json.dumps(schema)))
     return names.union(*(_named(forms[name], forms) for name in names))
 

@@ -30,7 +30,7 @@ REGISTERED = ("kgrag.retrievers", "kgrag.strategies")
 NOT_LISTED = {"kgrag.adapters": "each needs another framework, and has an environment of its own (tests/adapters)"}
 """Names that documents import though they are not in the list, and why."""
 SPOKEN = ("__aiter__", "__contains__", "__getitem__", "__iter__", "__len__")
-"""Methods that are called by what Python has a syntax for."""
+"""Methods called through Python syntax."""
 METHODS = (FunctionType, classmethod, staticmethod, property, cached_property)
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
@@ -49,7 +49,7 @@ _LISTED = {kind for kind in PUBLIC.values() if isinstance(kind, type)}
 
 
 def members(kind: type) -> Iterator[tuple[str, Any]]:
-    """The methods and properties of a class, and what it says that it has; not what it takes from a public class."""
+    """The methods and properties that a class defines or declares, without members of a public base class."""
     known = {name for base in kind.__mro__[1:] if base in _LISTED for name in _has(base)}
     for name in sorted(_has(kind) - known):
         home = next(base for base in kind.__mro__ if name in vars(base) or name in inspect.get_annotations(base))
@@ -76,7 +76,7 @@ def signature(value: Any) -> str:
         return ""
     try:
         found = inspect.signature(value)
-    except ValueError:  # of exceptions without a constructor of their own
+    except ValueError:  # an exception without its own constructor
         return ""
     own = [p.replace(annotation=p.empty) for p in found.parameters.values() if p.name not in ("self", "cls")]
     return _ADDRESS.sub("", str(found.replace(parameters=own, return_annotation=found.empty)))

@@ -1,4 +1,4 @@
-"""Wire forms: what is read back is what was written, and nothing makes them fail."""
+"""Wire forms: every value survives a round trip, and no value makes them fail."""
 
 import json
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ _VALUES: dict[Any, some.SearchStrategy[Any]] = {
 
 
 def _of(kind: Any) -> some.SearchStrategy[Any]:
-    """Values of a type: those above, and what is made of them."""
+    """Values of a type: the values above, and values built from them."""
     if kind in _VALUES:
         return _VALUES[kind]
     if kind is Event:

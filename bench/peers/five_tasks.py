@@ -2,9 +2,9 @@
 
     python bench/peers/five_tasks.py [NAME ...] [--environments build/peers]
 
-Each peer has an environment of its own, which is made here once, and those that write to Neo4j have a server of their
-own, which is stopped. The corpus is the demo's, as files of Markdown in folders by kind. All share kgrag's default
-embedder, so vectors are the same; see tasks.py for what is measured.
+Each peer has its own environment, which is created here once. Peers that write to Neo4j have their own server, which is
+stopped. The corpus is the demo's, as Markdown files in folders by kind. All share kgrag's default embedder, so vectors
+are the same; tasks.py defines the measurements.
 """
 
 import argparse
@@ -111,7 +111,7 @@ def environment(system: System, folder: Path) -> Path:
 
 
 def installed(system: System, python: Path) -> str:
-    """The version of what is measured."""
+    """The version of the measured package."""
     if not system.packages:
         return version("kgrag")
     code = f"from importlib.metadata import version; print(version({system.packages[0]!r}))"
@@ -119,7 +119,7 @@ def installed(system: System, python: Path) -> str:
 
 
 def counted(script: Path) -> dict[str, int]:
-    """Lines of each function, with those that it calls; `ingest` also has what `start` and classes take.
+    """Lines of each function, including the functions it calls; `ingest` also has the lines of `start` and classes.
 
     Comments, empty lines, imports and the first line of a function are not counted.
     """

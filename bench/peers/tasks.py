@@ -26,11 +26,11 @@ _ALL = "MATCH (n) RETURN properties(n) AS its UNION ALL MATCH ()-[r]->() RETURN 
 
 
 class NoModelError(Exception):
-    """A system asks a language model, and there is none."""
+    """A system needs a language model, which is absent."""
 
 
 async def no_model(*_: Any, **__: Any) -> str:
-    """In place of a language model. Raises NoModelError."""
+    """A stand-in for a language model. Raises NoModelError."""
     raise NoModelError
 
 

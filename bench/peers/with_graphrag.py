@@ -1,7 +1,7 @@
 """The five tasks with Microsoft's GraphRAG, without a language model: its method "fast" but for reports.
 
-What its local search would show a model is what is found.
-Noun phrases are found by spaCy's small English model, since the medium one that is usual lies in no package.
+Its results are the context that its local search would show a model. Noun phrases come from spaCy's small English
+model, since no package holds the usual medium one.
 """
 
 import shutil
@@ -92,7 +92,7 @@ def ask(system: dict[str, Any], question: str) -> list[str]:
 
 
 async def change(system: dict[str, Any], folder: Path, file: Path) -> None:
-    shutil.rmtree(system["store"])  # an update adds what has a new title, and leaves what was changed
+    shutil.rmtree(system["store"])  # an update adds new titles, and ignores changes
     await ingest(system, folder)
 
 

@@ -1,6 +1,6 @@
 """The five tasks with LightRAG, without a language model: a graph made by hand (`ainsert_custom_kg`), mode "mix".
 
-The graph is that of titles: an entity for each article, and a relation to each article whose title it names.
+The graph comes from titles: an entity for each article, and a relation to each article whose title it names.
 """
 
 import re

@@ -90,7 +90,7 @@ def commands() -> str:
 
 
 def _help(group: click.Group, name: str, context: click.Context) -> Iterator[str]:
-    """Yield the help of a command, and of those that it holds."""
+    """Yield the help of a command and of its subcommands."""
     command = group.get_command(context, name)
     assert command is not None
     whole = f"{context.command_path} {name}"
@@ -130,7 +130,7 @@ class Told(NamedTuple):
 
 
 def errors() -> str:
-    """Every error that has a remedy, by what it says; looked up by the search of the site."""
+    """Every error with a remedy, by its message, for the search of the site."""
     told = {t for path in sorted((_ROOT / "kgrag").rglob("*.py")) for t in raised(path)}
     told |= {t for path in sorted((_ROOT / "loaders").rglob("*.py")) for t in raised(path)}
     parts = [
@@ -159,7 +159,7 @@ def raised(path: Path) -> Iterator[Told]:
 
 
 def _text(node: ast.expr) -> str:
-    """Return a string's text, with … for what is filled in."""
+    """Return a string's text, with … for each placeholder."""
     if isinstance(node, ast.Constant):
         return str(node.value)
     if isinstance(node, ast.JoinedStr):

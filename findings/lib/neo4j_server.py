@@ -23,7 +23,7 @@ _OPENED = ("java.nio", "java.io", "sun.nio.ch", "java.util.concurrent")
 
 
 def jars(coordinates: str) -> list[Path]:
-    """Return the files of a Maven artifact ("group:artifact:version") and of what it needs to run."""
+    """Return the files of a Maven artifact ("group:artifact:version") and of its dependencies."""
     context = MavenContext(timeout=60)
     # "!" keeps jgo from taking a root's dependency management as ours
     direct, transitive = context.resolver.resolve([context.create_dependency(f"{coordinates}!")])

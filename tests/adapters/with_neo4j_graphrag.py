@@ -15,7 +15,7 @@ peru = Filter({"country": "Peru"})  # which no document has
 with KnowledgeGraph.connect() as kg:
     retriever = KgragRetriever(kg[collection])
     found = retriever.search(query_text=question, top_k=2).items
-    # the model is not asked: what counts is what is retrieved
+    # no model is called: only the retrieved items matter
     llm = OpenAILLM("none", api_key="none", base_url="http://127.0.0.1:1")
     rag = GraphRAG(retriever=retriever, llm=llm)
     answer = KgragRAG(kg[collection]).search(question)

@@ -1,6 +1,6 @@
-"""A brain of the scripted server that obeys every instruction it is shown, but for what is framed as data.
+"""A brain of the scripted server that obeys every instruction it sees, except in text framed as data.
 
-Of what is framed it takes facts alone: those of one sentence that it knows how to read.
+From framed text it takes only facts, in sentences of a form that it can read.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""GEAR against a scripted model: what it asks, remembers, rewrites, and how it ranks in the end."""
+"""GEAR against a scripted model: its calls, memory and rewritten queries, and the final ranking."""
 
 import pytest
 from harbour import FACTS, documents

@@ -207,9 +207,9 @@ def test_what_the_filter_says(talking: KnowledgeGraph, scripted: Scripted, both:
     answer = talking[both].ask(QUESTION, system=system, short=True)
     (filtered,) = (e for e in answer.trace if isinstance(e, Filtered))
     assert (len(filtered.kept), len(filtered.kept) + len(filtered.dropped)) == (kept, 2)
-    assert len(answer.ranking) == 2  # what was dropped is ranked last
+    assert len(answer.ranking) == 2  # dropped passages are ranked last
     shown = scripted.calls[-1]["messages"][-1]["content"]
-    assert shown.count("<passage>") == kept and "captain of" in shown  # with None, from the facts alone
+    assert shown.count("<passage>") == kept and "captain of" in shown  # with None, only facts are shown
 
 
 @pytest.mark.parametrize("task", ["read", "rewrite-or-stop", "filter", "answer"])

@@ -1,4 +1,4 @@
-"""Documents that give orders: a model that obeys whatever it is shown, but for what is framed as data, obeys none.
+"""Documents with instructions: a model that obeys all but text framed as data obeys none of them.
 
 What is tested is that no document can leave its frame, pose as another passage, or reach a model outside of the frames;
 whether a model heeds what the prompts say of frames is the model's own.

@@ -62,7 +62,7 @@ def test_what_the_model_writes_is_searched_for(
 def test_what_was_shown_begins_the_next_prompt(
     talking: KnowledgeGraph, scripted: Scripted, coast: str, system: str
 ) -> None:
-    """A server keeps what it made of a prompt's beginning: what is found later comes after what was shown before."""
+    """A server caches the beginning of a prompt, so later results come after earlier ones."""
     task = "think" if system.startswith("ircot") else "retgen"
     scripted.say(task, _HOME, _RIVER, "So the answer is: salmon")
     talking[coast].ask(QUESTION, system=f"{system}+bm25", short=True)
@@ -161,7 +161,7 @@ def test_self_ask_that_never_ends_is_answered_by_the_reader(
     assert answer.text == "salmon" and scripted.tasks.count("self-ask") == 2
     scripted.say("self-ask", "So the final answer is: cod")
     known = talking[coast].ask(QUESTION, system="self-ask+bm25", short=True)
-    assert known.text == "cod" and len(known.ranking) > 0  # what the question finds is shown, although it was not read
+    assert known.text == "cod" and len(known.ranking) > 0  # the ranking has unread results, too
 
 
 def test_rgnn_asks_until_the_answers_are_enough(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
@@ -175,7 +175,7 @@ def test_rgnn_asks_until_the_answers_are_enough(talking: KnowledgeGraph, scripte
     step = ["sub-question", "sub-answer", "critique"]
     assert scripted.tasks == [*step, *step, "final-answer"]
     assert _user(scripted.calls[5]).startswith(f"Answers:\n{_IN_NORDVIKA}\n{_AT_THE_STILLA}\n\nQuestion: {QUESTION}")
-    assert "one whole sentence" in _user(scripted.calls[1])  # which tells what was asked
+    assert "one whole sentence" in _user(scripted.calls[1])  # the sentence repeats the sub-question
     for call in (scripted.calls[3], scripted.calls[6]):
         assert f"Single question: {_HOME}\nIts answer: {_IN_NORDVIKA}" in _user(call) and QUESTION in _user(call)
     assert [event.why for event in answer.trace if isinstance(event, Judged)] == ["no river", ""]
@@ -214,7 +214,7 @@ def test_bdtr_widens_the_pool_and_reads_what_supports_the_chain(
     for hit in (hit for event in found for hit in event.hits):
         best[hit.passage.title] = max(best.get(hit.passage.title, 0.0), hit.score)
     assert {hit.passage.title: hit.score for hit in answer.ranking} == best
-    assert [hit.passage.title for hit in answer.ranking][:2] == ["Captains", "Stilla"]  # in the verifier's order
+    assert [hit.passage.title for hit in answer.ranking][:2] == ["Captains", "Stilla"]  # the verifier decides the order
     assert "Needed" not in _user(calls[1]) and f"{_HOME}\nNordvika, a port" in _user(calls[1])
     assert "Chain: Fjord Queen -> Ole Brandvik" in _user(calls[3]) and _user(calls[3]).count("Title: ") == 30
     (chained,) = (event for event in answer.trace if isinstance(event, Chained))

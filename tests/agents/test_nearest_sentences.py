@@ -22,7 +22,7 @@ def _texts(most: int, question: str = QUESTION) -> list[str]:
 
 
 def test_the_first_and_what_names_the_question_or_another_title() -> None:
-    """In their order; a title counts without its parenthesis, a summary stays whole."""
+    """Sentences keep their order; a title counts without its parenthesis, a summary stays whole."""
     assert _texts(3) == [
         "The Fram is a ship. Colin Archer drew her lines. She was built in 1892.",
         "He lived in Larvik. He had a dog. The harbour was near",

@@ -238,7 +238,7 @@ def test_one_file_among_many(kg: KnowledgeGraph) -> None:
 
 
 def test_what_it_costs_a_question_of_content(kg: KnowledgeGraph, plain: str, caplog: pytest.LogCaptureFixture) -> None:
-    """No round trip unless the grammar reads a page, table or section; one then, when there are none."""
+    """One round trip if the grammar reads a page, table or section, even a missing one; otherwise none."""
 
     collection = kg[plain]
     collection.look_up("page 3")  # opens it

@@ -17,7 +17,7 @@ Rows = list[tuple[str, ...]]
 
 @dataclass
 class Made:
-    """A PDF with what stands on its pages (from 1) in reading order, in its tables and under its headings."""
+    """A PDF with the content of its pages (from 1) in reading order, in tables and under headings."""
 
     name: str
     maker: Maker
@@ -213,7 +213,7 @@ def page_text(m: Made, number: int) -> str:
 
 
 def asked(m: Made) -> Iterator[tuple[str, str, str]]:
-    """(kind, question, what is to be answered)."""
+    """(kind, question, expected answer)."""
     pages = sorted(set(m.texts) | {n for _, a, b, _ in m.tables for n in (a, b)})
     forms = (
         "page {} of {}",

@@ -106,7 +106,7 @@ def test_effort(talking: KnowledgeGraph, coast: str) -> None:
 
 
 def test_no_more_calls_than_were_said(talking: KnowledgeGraph, coast: str, scripted: Scripted) -> None:
-    """The most is what is taken where nothing is ever enough."""
+    """The maximum is used if nothing ever suffices."""
     scripted.say("read", {"triples": [["Fram", "designed by", "Colin Archer"]]})
     scripted.say("reason", {"answerable": False, "why": "more is wanted"})
     for task, text in (("rewrite", "What else?"), ("think", "It is not known yet."), ("answer", "Larvik")):

@@ -1,4 +1,4 @@
-"""A question becomes Cypher: what the model is told, what becomes of what it says, and what the command shows."""
+"""A question becomes Cypher: the prompt, the handling of the reply, and the output of the command."""
 
 import json
 from typing import Any

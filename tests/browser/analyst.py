@@ -21,7 +21,7 @@ frame => {
 
 
 def reads_as(caption: str, name: str) -> bool:
-    """Whether a caption is a name, of which Browser writes what its circle holds: words in order, the last cut."""
+    """Whether a caption is a name as Browser draws it: the words that fit the circle, in order, the last one cut."""
     words = caption.removesuffix("…").split()
     return bool(words) and re.search(".*".join(map(re.escape, words)), " ".join(name.split())) is not None
 
@@ -129,7 +129,7 @@ class Analyst:
         return self.overview()
 
     def screenshot(self, path: Path) -> None:
-        """Keep what is on the screen once nothing moves."""
+        """Save a screenshot once nothing moves."""
         self.page.wait_for_timeout(1000)
         self.page.screenshot(path=path)
         print(f"Screenshot: {path}")

@@ -90,7 +90,7 @@ def test_what_was_cut_off_is_told(cli: CommandLine, ships: str, model: Scripted)
     model.fail("truncated", task="extract")
     result = cli("enrich", "extract", "-c", ships, "--threads", "1", "--limit", "2", env=_env(model))
     assert "\n1 reply cut off; their complete items were used. Raise KGRAG_CHAT__MAX_TOKENS" in result.stdout
-    assert 5 < int(re.findall(r"(\d+) triples written", result.stdout)[0]) < 20  # of the reply that was cut off
+    assert 5 < int(re.findall(r"(\d+) triples written", result.stdout)[0]) < 20  # from the truncated reply
 
 
 def test_what_stops_it(cli: CommandLine, ships: str, model: Scripted) -> None:

@@ -101,7 +101,7 @@ def test_news_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
         for done in range(4):
             progress("documents", done, None)
             now += 1.5
-        progress("documents", 3, None)  # that is none
+        progress("documents", 3, None)  # no progress
         while (said := looked.get(timeout=10))[0] == "documents":
             now += 0.5
     assert said == ("seconds for a.csv (2.0 MB)", 8, None)

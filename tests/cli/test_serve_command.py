@@ -99,4 +99,4 @@ def test_uploads_leave_nothing_in_its_memory(here: CommandLine, collection_name:
                 grown = psutil.Process(process.pid).memory_info().rss - used
             finally:
                 process.send_signal(signal.SIGINT)
-    assert grown < 8e6  # of 16 MB that came
+    assert grown < 8e6  # 16 MB were sent

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.long
 
 
 class Watching:
-    """A `kgrag watch` at work; what it prints goes to a file."""
+    """A running `kgrag watch`, with its output in a file."""
 
     def __init__(self, cli: CommandLine, kg: KnowledgeGraph, collection: str, folder: Path, log: Path) -> None:
         self._kg = kg

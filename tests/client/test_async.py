@@ -15,7 +15,7 @@ SHIPS = [Document(f"s{n}", (Section(f"Ship {n} was designed by Colin Archer."),)
 
 
 async def _attempts_after(task: "asyncio.Task[object]", scripted: Scripted) -> int:
-    """The calls of a model once a task that was cancelled, and what was under way, have ended."""
+    """The model calls made until a cancelled task and its running calls have ended."""
     with pytest.raises(asyncio.CancelledError):
         await task
     attempts = -1

@@ -222,7 +222,7 @@ def test_what_changed_came_and_went_is_brought_in_step(attached: KnowledgeGraph)
     changed = _theirs(attached)
     report = attached[NAME].attach()
     assert _theirs(attached) == changed
-    # with the person went his lines in three films and a town
+    # deleting the person removed his lines in three films and a town
     assert (report.added, report.changed, report.pruned, report.gone) == (1, 5, 1, (f"{PERSON}:Yasmin Delacroix",))
     assert "Released: 2001." in attached[NAME].document(f"{FILM}:tt1003").passages[0].text
     assert attached[NAME].document(f"{FILM}:tt2000").passages[0].title == "Quiet Ballast"

@@ -112,7 +112,7 @@ def test_a_database_of_schema_14_is_brought_to_this_one_in_place(
     assert _run(kg, "MATCH (n) WHERE n.theirs RETURN labels(n) AS labels") == [{"labels": ["Document"]}]
     _run(kg, "MATCH (n) WHERE n.theirs DELETE n")
     assert _run(kg, "MATCH (n:!Kgrag {collection: $c}) RETURN count(n) AS n", c=collection_name) == [{"n": 0}]
-    _run(kg, "MATCH (n:!Kgrag) WHERE n.collection IS NOT NULL SET n:Kgrag")  # those that are aside
+    _run(kg, "MATCH (n:!Kgrag) WHERE n.collection IS NOT NULL SET n:Kgrag")  # collections set aside
     assert [row["name"] for row in _run(kg, _CONSTRAINTS)] == ["kgrag_id"]
     assert schema.stored_version(kg.graph) == schema.SCHEMA_VERSION
     assert fingerprint(kg.graph, collection_name).hashes() == before

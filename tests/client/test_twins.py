@@ -1,4 +1,4 @@
-"""The asynchronous and the remote clients have the methods of those that are here, with the same parameters."""
+"""The asynchronous and the remote clients have the methods of the local one, with the same parameters."""
 
 import inspect
 

@@ -1,4 +1,4 @@
-"""Labels, types and properties of a statement that nothing in the database has are told, with what may be meant."""
+"""Unknown labels, types and properties of a statement are reported, with suggestions."""
 
 from collections.abc import Callable
 

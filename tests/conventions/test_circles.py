@@ -1,4 +1,4 @@
-"""No module imports itself by way of others: one can be read, and moved, before those that import it."""
+"""No module imports itself indirectly, so you can read and move a module before the modules that import it."""
 
 import ast
 from graphlib import CycleError, TopologicalSorter

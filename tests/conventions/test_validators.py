@@ -46,7 +46,7 @@ def _builtin(name: str) -> Callable[[Path], tuple[int, str]]:
 
 
 def _of_registry(path: Path) -> tuple[int, str]:
-    """By the schema that the registry of MCP servers checks what is published by."""
+    """server.json fits the schema of the MCP registry."""
     [registry] = (_HERE / "go/pkg/mod/github.com/modelcontextprotocol").glob("registry@*")
     date = json.loads(path.read_text(encoding="utf-8"))["$schema"].split("/")[-2]
     schema = registry / "internal/validators/schemas" / f"{date}.json"

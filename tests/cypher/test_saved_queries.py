@@ -1,4 +1,4 @@
-"""Every saved query runs as it is on the demo corpus, starts from an index, and says of itself what it does."""
+"""Every saved query runs unchanged on the demo corpus, starts from an index, and describes itself."""
 
 import io
 import json
@@ -76,7 +76,7 @@ def analysed(kg: KnowledgeGraph) -> Iterator[str]:
     )
     kg[COLLECTION].resolve(apply=True)
     kg.graph.driver.execute_query(led, name=COLLECTION)  # as a schema of facts would have it
-    kg[COLLECTION].build_tree(size=4)  # of two levels
+    kg[COLLECTION].build_tree(size=4)  # two levels
     kg[COLLECTION].build_communities()
     yard = kg.passage("yard", COLLECTION)
     triple = kg.saved_query("facts", collection=COLLECTION, entity="Colin Archer").values[0][-1].nodes[1]
@@ -177,7 +177,7 @@ def test_queries_about_triples_say_that_there_are_none(kg: KnowledgeGraph, fill:
 
 
 def test_a_topic_leads_down_to_its_passages(kg: KnowledgeGraph, analysed: str) -> None:
-    """The tree of a topic, and what it, and a community of a name, rest on."""
+    """The tree of a topic, and the passages beneath it and beneath a name's community."""
     top = kg.saved_query("topics", collection=analysed, limit=1).values[0]
     name, level, members = top[:3]
     assert level > 1

@@ -25,7 +25,7 @@ def _is_package(path: Path) -> bool:
 
 
 def imported(path: Path) -> Iterator[str]:
-    """The rooms that the modules of a room import when they run."""
+    """The packages that the modules of a package import at run time."""
     for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
         tree = ast.parse(file.read_text(encoding="utf-8"))
         unseen = [n for n in ast.walk(tree) if isinstance(n, ast.If) and "TYPE_CHECKING" in ast.unparse(n.test)]
@@ -37,7 +37,7 @@ def imported(path: Path) -> Iterator[str]:
 
 
 def drawing() -> str:
-    """The rooms in floors: each imports those below it alone, and what it says of itself stands beside it."""
+    """The packages by level: each imports only packages below it, and shows the first sentence of its docstring."""
     paths = rooms()
     uses = {
         name: {other for other in imported(path) if other in paths and other != name} for name, path in paths.items()

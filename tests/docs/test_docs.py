@@ -129,7 +129,7 @@ def test_every_block_runs(page: Path, reader: KnowledgeGraph, tmp_path: Path) ->
         for block in blocks(page):
             if block.reason or block.environment or block.language in PLAIN:
                 continue
-            if SERVER in block.text:  # what `kgrag serve` would be
+            if SERVER in block.text:  # a server like `kgrag serve`
                 served = stack.enter_context(Served(reader, tmp_path))
                 block = replace(block, text=block.text.replace(SERVER, served.url))
             try:

@@ -10,7 +10,7 @@ from kgrag.cli import main
 from kgrag.lab.records import read_ranks
 
 DOCS = Path(__file__).parents[2] / "docs"
-ANSWERABLE = 460  # of the questions of musique-1000
+ANSWERABLE = 460  # questions of musique-1000
 
 
 def _table(command: str) -> dict[str, list[float]]:

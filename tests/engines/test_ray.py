@@ -22,7 +22,7 @@ def test_ray_makes_the_same_graph(kg: KnowledgeGraph, neo4j_env: dict[str, str],
     assert run.returncode == 0, run.stderr[-3000:]
     found: dict[str, Any] = json.loads(run.stdout)  # and nothing beside, whatever Ray has to say
     assert found["ray"] == found["killed"] == found["here"]
-    assert found["nodes"] == 1  # of two: the other one was killed in the middle
+    assert found["nodes"] == 1  # the other of two was killed midway
     assert found["refused"] == ["Three is not read.", "Leave it out."]
     assert "3 workers ended at the same work" in found["lost"]
     assert "no room for a worker: it has 0 GPUs" in found["roomless"]

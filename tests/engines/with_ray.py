@@ -1,4 +1,4 @@
-"""Ingest a made-up corpus here and on two nodes of Ray, of which one is killed: with_ray.py COLLECTION."""
+"""Ingest a synthetic corpus here and on two Ray nodes, one of which is killed: with_ray.py COLLECTION."""
 
 import json
 import os
@@ -62,7 +62,7 @@ def refuse(number: int) -> int:
 
 
 def error_of(engine: EngineSettings, items: list[int]) -> KgragError:
-    import with_ray  # what is sent is known by the name of its module, which here is none
+    import with_ray  # Ray sends functions by module name, and __main__ has no usable one
 
     try:
         with Ray(engine) as ray:

@@ -1,4 +1,4 @@
-"""The example of other libraries runs against a live server, and what each of them finds is what is there."""
+"""The example of other libraries runs against a live server, and each library reads the true content."""
 
 import importlib.util
 import sys
@@ -100,7 +100,7 @@ def test_results_are_subgraphs_that_lose_nothing_when_they_are_pushed(
     passages = {node["id"]: node for node in found.nodes if node.has_label("Passage")}
     assert set(passages) == {hit.passage.id for hit in ranking} and len(ranking) == 2
     names = {node["name"] for node in found.nodes if node.has_label("Entity")}
-    assert {"Fram", "Colin Archer"} <= names and not names & {"Maud", "Larvik"}  # what both name
+    assert {"Fram", "Colin Archer"} <= names and not names & {"Maud", "Larvik"}  # names in both
     assert found.types() >= {"HAS_PASSAGE", "MENTIONS"} and graph.exists(found)
     passage = ranking[0].passage
     answer = Answer(

@@ -1,4 +1,4 @@
-"""Backups hold the whole database; a restore brings it back, or leaves what was there."""
+"""Backups hold the whole database; a restore brings it back, or leaves the present one."""
 
 import os
 import signal

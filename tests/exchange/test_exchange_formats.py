@@ -1,4 +1,4 @@
-"""The format by itself: what is written is read; what is damaged, cut off or foreign is told with its line."""
+"""The exchange format: data survive a round trip; damaged, truncated or foreign files are reported with their line."""
 
 import gzip
 import io

@@ -1,4 +1,4 @@
-"""A cluster of Neo4j as far as a driver sees it: members that speak Bolt, one of which leads, and a log of writes.
+"""A stub of a Neo4j cluster for a driver: members that speak Bolt, one of which leads, and a log of writes.
 
 No query is run: a write is one more entry of the log, and a read tells how many entries its member has. What it plays
 are the moves of a cluster: another leader, followers that lag, members that are lost.
@@ -33,7 +33,7 @@ class Member:
 
 
 class StubCluster:
-    """Three members on loopback; `leader` is the number of the one that takes writes, None while there is none."""
+    """Three members on loopback; `leader` is the number of the member that takes writes, None if there is no leader."""
 
     def __init__(self) -> None:
         self.leader: int | None = 0
@@ -70,7 +70,7 @@ class StubCluster:
         return {"ttl": 300, "db": "neo4j", "servers": [{"role": r, "addresses": a} for r, a in roles.items()]}
 
     def count(self, member: Member, bookmarks: list[str]) -> int:
-        """How many writes a member has, once it has those that are named."""
+        """The number of writes of a member, once it has the named ones."""
         needed = max((int(bookmark) for bookmark in bookmarks), default=0)
         while True:
             with self._lock:
@@ -107,7 +107,7 @@ class StubCluster:
 
 
 class _Conversation:
-    """One connection: what it is in the middle of."""
+    """The state of one connection."""
 
     def __init__(self, cluster: StubCluster, number: int) -> None:
         self._cluster, self._number = cluster, number

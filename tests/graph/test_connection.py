@@ -145,7 +145,7 @@ def test_ctrl_c_stays_ctrl_c_whatever_the_driver_was_sending(graph_settings: Set
             pytest.raises(KeyboardInterrupt),
             Graph(_uri(graph_settings), graph_settings.neo4j_user, graph_settings.neo4j_password) as graph,
         ):
-            # again after a while: Python drops what is raised in a callback of the garbage collector
+            # again after a while: Python drops exceptions raised in a callback of the garbage collector
             signal.setitimer(signal.ITIMER_REAL, milliseconds / 1000, 5)
             try:
                 while True:

@@ -44,7 +44,7 @@ def test_a_job_is_respected(kg: KnowledgeGraph, collection_name: str) -> None:
     kg[collection_name].ingest([_BOAT])
     asked = kept.add_job(kg.graph, "tree", collection_name, {}, "Ada")
     while (job := kept.claim_job(kg.graph, "a server")) is not None and job.id != asked.id:
-        kept.end_job(kg.graph, "a server", job.id, "done")  # of another test
+        kept.end_job(kg.graph, "a server", job.id, "done")  # from another test
     ended = threading.Event()
 
     def beat() -> None:

@@ -1,4 +1,4 @@
-"""A database of another schema is refused at every door, with what to do, and nothing is written."""
+"""Every interface refuses a database of another schema, with a remedy, and nothing is written."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

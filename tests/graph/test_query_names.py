@@ -18,16 +18,16 @@ _FOLDERS = "|".join(sorted({name.partition("/")[0] for name in catalogue()}))
 _NAME = re.compile(rf"(?:{_FOLDERS})/\w+")
 _BEGINNING = re.compile(rf"(?:{_FOLDERS})/")
 _FILE = re.compile(r"\bcypher/(\w+/\w+)\.cypher")
-_DRAWN = re.compile(r'(?:drawn|load)\("(\w+)", \{([^}]*)\}')  # of the pages
+_DRAWN = re.compile(r'(?:drawn|load)\("(\w+)", \{([^}]*)\}')  # calls in the web pages
 _COMMAND = re.compile(r"\bkgrag cypher ([a-z]\w+)")
-_ADDRESSES = ("kgrag/client/remote.py", "jobs/")  # what begins so there is an address of the REST API
+_ADDRESSES = ("kgrag/client/remote.py", "jobs/")  # strings with this start are addresses of the REST API
 
 
 @dataclass(frozen=True)
 class Helper:
     """A function that takes the name of a query as an argument, and its parameters as keywords.
 
-    `adds`: those that it gives itself; `hands_on`: whether it takes others.
+    `adds`: parameters that it supplies itself; `hands_on`: whether it passes others on.
     """
 
     place: int
@@ -166,7 +166,7 @@ def test_most_queries_are_seen_to_be_given_their_parameters(sources: Sources, kn
     assert {"run", "stream", "rows", "row", "_scores", "_counts"} <= known.keys()
     seen = {use.query for where, tree in sources.items() for ways in uses(where, tree, known) for use in ways}
     names = {name for name in catalogue() if not name.startswith(SAVED)}
-    assert len(names - seen) < 16, sorted(names - seen)  # those that are chosen from a table or a list of pairs
+    assert len(names - seen) < 16, sorted(names - seen)  # chosen from a table or a list of pairs
 
 
 def test_every_query_is_named_as_it_is_where_it_runs(sources: Sources) -> None:

@@ -1,4 +1,4 @@
-"""Questions that the graph suggests after an answer: what is new to the conversation, and worth asking."""
+"""Questions that the graph suggests after an answer: new to the conversation, and worth asking."""
 
 from collections.abc import Callable
 

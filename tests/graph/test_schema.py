@@ -1,4 +1,4 @@
-"""The schema is made once, and versioned; collections are opened only with what they were made with."""
+"""The schema is created once, and versioned; a collection opens only with its own embedder and settings."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -188,7 +188,7 @@ def test_indexes_are_made_ahead(kg: KnowledgeGraph, collection_name: str) -> Non
 
 
 def test_indexes_are_left_to_the_next_collection_of_such_vectors(kg: KnowledgeGraph, collection_name: str) -> None:
-    """It finds and scores as one whose indexes are new: what was removed counts nowhere."""
+    """It finds and scores like one with new indexes: removed content no longer counts."""
     other, third = f"{collection_name}-b", f"{collection_name}-c"
     towns = [Document(str(n), (Section(f"Ship {n} of the harbour lay at Larvik."),), f"Ship {n}") for n in range(30)]
     question = "Which ship of the harbour lay at Larvik?"

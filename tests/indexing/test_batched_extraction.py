@@ -71,7 +71,7 @@ def test_what_a_batch_fails_at_is_part_of_the_next(corpus: str, scripted: Script
     scripted.batches("completed", "expired", "failed")
     report = kg[corpus].extract(batch=True)
     assert (report.passages, report.left) == (6, 2)
-    assert sorted(failed.document for failed in report.failures) == ["d4", "d7"]  # those that are read first
+    assert sorted(failed.document for failed in report.failures) == ["d4", "d7"]  # the order of reading
     reasons = " ".join(failed.reason for failed in report.failures)
     assert "not for this model" in reasons and "no usable JSON" in reasons
     report = kg[corpus].extract(batch=True)

@@ -1,4 +1,4 @@
-"""A bulk load gives the graph that an ingest gives, into an empty database, or leaves what was there."""
+"""A bulk load gives the graph of an ingest, into an empty database, or changes nothing."""
 
 import json
 import os
@@ -103,7 +103,7 @@ def test_the_graph_is_that_of_an_ingest(loaded: Loaded, kg: KnowledgeGraph) -> N
                 rankings = [g[_COLLECTION].search(_QUESTION, retriever=retriever) for g in (other, kg)]
                 found, expected = ([(round(hit.score, 4), hit.passage.id) for hit in r] for r in rankings)
                 assert [score for score, _ in found] == [score for score, _ in expected] != []
-                least = found[-1][0]  # of equal scores, which come first and which are left out is chance
+                least = found[-1][0]  # among equal scores, the cut is arbitrary
                 assert {hit for hit in found if hit[0] > least} == {hit for hit in expected if hit[0] > least}
     finally:
         kg[_COLLECTION].delete()

@@ -62,7 +62,7 @@ def test_files_make_the_graph_that_an_ingest_makes(
     )
     report = KnowledgeGraph.write_bulk_files(documents, tmp_path / "to go", collection_name, settings=settings)
     assert (report.added, report.left) == (300, 0)
-    assert len(list(report.folder.glob("Passage-?.csv"))) > 1  # in parts
+    assert len(list(report.folder.glob("Passage-?.csv"))) > 1  # several parts
     assert report.bytes == sum(f.stat().st_size for f in report.folder.glob("*.csv"))
     assert not list(tmp_path.glob(".*"))
     _run_as_admin(elsewhere, "\n".join(report.commands("neo4j")))

@@ -101,7 +101,7 @@ def test_communities_without_a_model(kg: KnowledgeGraph, collection: str, make_d
     assert sum(now[id] != text for id, text in texts.items()) <= more.written
     assert not kg[collection].build_communities(size=10).written
 
-    # what is deleted leaves no community of nothing
+    # a deletion leaves no community without members
     members = _rows(kg, "MATCH (c:Community {collection: $collection})<-[:IN_COMMUNITY]-(e)<-[:MENTIONS|ABOUT]-(x) "
                         "WITH c, collect(DISTINCT coalesce([(d)-[:HAS_PASSAGE]->(x) | d.key][0], x.key)) AS keys "
                         "RETURN c.id AS id, keys ORDER BY size(keys), id LIMIT 1")[0]  # fmt: skip
@@ -178,11 +178,11 @@ def test_a_model_writes_each_report_once(
     assert 0.85 * sent / HIGH <= estimate.prompt_tokens[1] <= 1.15 * sent / HIGH
     assert all(text.endswith(_FINDINGS[-1]) for text in _texts(kg).values())
     parents = [m["content"] for c in scripted.calls for m in c["messages"] if 'title="Made places"' in m["content"]]
-    assert len(parents) >= sum(levels[:-1]) / 2  # reports of parts are read for that of the whole
+    assert len(parents) >= sum(levels[:-1]) / 2  # the report of a community reads the reports of its parts
     assert not client[collection].build_communities(size=10, ask=True).usage.calls
     assert client[collection].estimate_communities().calls == 0
 
-    # what was paid for is not replaced by sentences; what is out of date is marked, and written again when asked
+    # sentences never replace a paid report; an outdated one is marked, and rewritten on request
     kg[collection].ingest([Document("new", (Section("Banor Dunor built Kelor Masor near Banor Banor. " * 3),), "New")])
     free = kg[collection].build_communities(size=10)
     assert free.stale > 0
@@ -196,7 +196,7 @@ def test_a_model_writes_each_report_once(
     assert not _rows(kg, "MATCH (c:Community {collection: $collection, stale: true}) RETURN c")
     kg[collection].delete(["new"])
 
-    # what fails keeps its sentences, and is named
+    # a failed report keeps its sentences, and is named
     kg[collection].remove_communities()
     scripted.say("report", "no JSON", "no JSON", _REPLY)
     failed = client[collection].build_communities(size=10, ask=True, threads=1)

@@ -1,4 +1,4 @@
-"""Documents lead to those that they link to, whatever comes first, changes, goes or is interrupted."""
+"""Documents link to their targets, in any order of arrival, change, removal or interruption."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -23,7 +23,7 @@ def note(key: str, *links: str, title: str = "") -> Document:
 
 
 def edges(kg: KnowledgeGraph, collection: str) -> Links:
-    """The keys of documents of which one links to the other."""
+    """Pairs of document keys with a link."""
     rows = kg[collection].cypher(
         "MATCH (d:Document {collection: $collection})-[:LINKS_TO]->(o:Document) RETURN d.key AS one, o.key AS other"
     )
@@ -159,7 +159,7 @@ class _Killed(Exception):
 
 @contextmanager
 def _killed_at(number: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Statements are refused from that one on, of those that links depend on and what is done before and after."""
+    """From the given number on, refuse statements: the ones that links need, and those before and after."""
     left = count(1)
     names = ("unlink", "links", "linked", "seal", "passages", "remove_passages", "remove_empty_summaries")
 

@@ -42,7 +42,7 @@ def connect(kg: KnowledgeGraph, scripted: Scripted) -> Iterator[Connect]:
             "engine": EngineSettings(name=engine, workers=2),
             "chat": scripted.settings(),
             "batch_passages": batch,
-            "writers": 1,  # of small batches full of the same names: two would wait for each other
+            "writers": 1,  # small batches share their names, so two writers would wait for each other
         }
         clients.append(KnowledgeGraph.connect(settings=kg.settings.model_copy(update=changes)))
         return clients[-1]
@@ -56,7 +56,7 @@ def connect(kg: KnowledgeGraph, scripted: Scripted) -> Iterator[Connect]:
 def test_processes_make_the_same_graph(
     corpus: Corpus, connect: Connect, collection_name: str, batch: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In a first load, workers make the rows, and no text is read back from the graph."""
+    """Workers make the rows of a first load, and no text is read back from the graph."""
     monkeypatch.setattr(collection_rows, "_GROUP", 4)  # so that there is work for them
     first, later = corpus
     found = []

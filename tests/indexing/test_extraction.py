@@ -102,7 +102,7 @@ def test_a_passage_gives_entities_and_triples(collection_name: str, scripted: Sc
     assert [id for id, *_ in words[0]["hits"]] == [nearest]
     assert score == pytest.approx(1, abs=1e-4)
 
-    # what the model named ties passages, though no fact of the other is about it; nothing else knows of it
+    # an entity named by the model ties passages without a shared fact; nothing else uses it
     retriever = kg[collection_name].retriever("gnn-ret(edges=(named,), keyword_cap=0, alphas=(0.5,), k=1)")
     hits = {h.passage.document: h for h in retriever.retrieve("Colin Archer, a shipwright, lived in Larvik.", 5)}
     assert [(s.via, s.name) for s in hits["fram"].why[1:]] == [("names", "Colin Archer"), ("named in", "Fram (ship)")]

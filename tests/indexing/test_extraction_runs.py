@@ -1,4 +1,4 @@
-"""Extraction as a run: in halves, after faults, within a budget, killed; what was extracted is not asked for again."""
+"""Extraction as a run: in halves, after faults, within a budget, killed; no passage is extracted twice."""
 
 import os
 import signal
@@ -134,7 +134,7 @@ def test_a_server_out_of_reach_stops_it(corpus: str, scripted: Scripted, connect
     report = kg[corpus].extract(threads=1)
     assert isinstance(report.stopped, UnavailableError)
     assert len(scripted.attempts) <= 2  # the refused one, and the one that was waiting behind it
-    assert report.passages == len(scripted.calls)  # what was under way is kept
+    assert report.passages == len(scripted.calls)  # running calls are kept
     scripted.fail(*["400"] * 40, task="extract")
     report = kg[corpus].extract(threads=2)
     assert report.stopped is not None

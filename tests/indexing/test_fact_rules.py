@@ -261,7 +261,7 @@ def test_rules_and_a_model_replace_each_other(
 
     notes.set_fact_schema(None)
     scripted.say("extract", {"entities": ["Larvik"], "triples": [["Larvik", "is", "old"]]})
-    assert notes.extract(threads=1).triples == 0  # of another passage
+    assert notes.extract(threads=1).triples == 0  # from another passage
     assert list(kg.cypher(_FACTS, {"c": collection_name})) == []
     notes.extract(rules=True)
     assert digest(kg.graph, collection_name) == before

@@ -1,4 +1,4 @@
-"""A schema of facts: what is outside is dropped and counted, what is inside is typed, whatever comes and goes."""
+"""A fact schema: facts outside it are dropped and counted, facts inside it are typed, through all changes."""
 
 import json
 import random
@@ -466,7 +466,7 @@ def test_names_of_one_entity_meet_in_the_typed_graph(
 
 @pytest.mark.long
 def test_a_model_that_ignores_the_schema(collection_name: str, scripted: Scripted, connect: Connect) -> None:
-    """1,000 facts, of which a third have another predicate; half is extracted, then the rest."""
+    """1,000 facts, a third with another predicate; half is extracted, then the rest."""
     scripted.brain(_BRAIN)
     kg = connect()
     notes = kg[collection_name]

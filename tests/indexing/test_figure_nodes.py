@@ -254,7 +254,7 @@ def test_the_route_of_a_picture(kg: KnowledgeGraph, collection_name: str, tmp_pa
 
 
 def test_descriptions_are_searched(kg: KnowledgeGraph, collection_name: str, scripted: Scripted) -> None:
-    """Off by default; a model that sees pictures is asked once for each, and what it says is a passage of its own."""
+    """Off by default; a vision model is called once for each figure, and its description is a passage of its own."""
     kg[collection_name].ingest([ships()])
     assert not scripted.calls
     kg[collection_name].delete()

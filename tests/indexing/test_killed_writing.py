@@ -100,7 +100,7 @@ def test_killed_at_five_moments_nothing_is_asked_twice(
 
 
 def test_deleting_most_leaves_no_orphan(kg: KnowledgeGraph, collection: str) -> None:
-    """After the test above: what a model wrote goes with what it was written of."""
+    """After the test above: a model's texts are removed with their sources."""
     kg[collection].delete([f"d{i}" for i in range(_NUMBER) if i % 10])
     bare = "WHERE NOT (n)-[:SUMMARISES]->() RETURN count(n) AS n"
     assert _number(kg, f"MATCH (n:Summary {{collection: $collection}}) {bare}") == 0

@@ -234,7 +234,7 @@ def test_transactions_that_were_interrupted_go_on(
     assert _texts(kg, collection_name) == sent[0]
     report = KnowledgeGraph.import_knowledge(dump, collection_name, settings=kg.settings)
     assert report.resumed == len(SHIPS) + 2 and report.facts == 9
-    assert sent[0] not in sent[2:] and sent[1] == sent[2]  # what was committed is not sent again
+    assert sent[0] not in sent[2:] and sent[1] == sent[2]  # committed batches are not sent again
     assert len(_texts(kg, collection_name)) == 9
 
 

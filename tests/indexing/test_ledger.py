@@ -132,7 +132,7 @@ def test_headings_follow_their_document(kg: KnowledgeGraph, collection_name: str
 def test_the_last_of_several_versions_stays(
     kg: KnowledgeGraph, collection_name: str, make_documents: Make, between: int
 ) -> None:
-    """However many documents lie between two with the same key, the graph is that of the last one alone."""
+    """The last document of a key alone decides the graph, however many documents lie between."""
     versions = [Document("a", (Section(f"Version {n} speaks of the Rhine."),), "Notes") for n in range(3)]
     others = make_documents(0, between)
     kg[collection_name].ingest([versions[0], *others, versions[1], versions[2]])

@@ -1,4 +1,4 @@
-"""Pages and tables of documents in the graph: written once, changed, removed, and shown with what is found."""
+"""Pages and tables of documents in the graph: written once, changed, removed, and shown with hits."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -194,7 +194,7 @@ def test_removed_with_the_document_and_the_collection(kg: KnowledgeGraph, collec
 def test_broken_off_at_every_batch(kg: KnowledgeGraph, collection_name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     documents = [report(pages=20, tables=3), report(pages=4, tables=1, word="quay", key="b.pdf")]
     settings = kg.settings.model_copy(update={"batch_passages": 4})
-    there = [report(pages=1, tables=0, word="mast", key="c.pdf")]  # what follows is no first load
+    there = [report(pages=1, tables=0, word="mast", key="c.pdf")]  # so that the next ingest is no first load
     kg[collection_name].ingest([*there, *documents])
     expected = state(kg, collection_name)
     kg[collection_name].delete()

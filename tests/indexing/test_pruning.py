@@ -54,7 +54,7 @@ def test_a_collection_follows_its_folder(kg: KnowledgeGraph, collection_name: st
     assert (set(report.gone), report.pruned) == ({two, row}, 0)
     assert keys(kg, collection_name) == sorted([*before, str(folder / "three.txt")])
 
-    (folder / "rows.csv").write_text("id,text\n2,\n")  # what gives a problem keeps what it gave
+    (folder / "rows.csv").write_text("id,text\n2,\n")  # a file with a problem keeps its documents
     assert notes.ingest(folder).gone == (two,)
     write(folder, rows="id,text\n2,Bergen\n")
     report = notes.ingest(folder, prune=True)

@@ -7,7 +7,7 @@ import pytest
 from kgrag.indexing.timelines import timeline
 from kgrag.text.dates import partial_date
 
-# A fact: object, since, until, date of the document. A history: its facts, then what is made of them.
+# A fact: object, since, until, date of the document. A history: its facts, then the expected result.
 HISTORIES: dict[str, tuple[str, str]] = {
     # facts that say since and until when
     "offices in a row": ("A 1998 2005 | B 2005 2021", "A 1998 2005 | B 2005 2021"),

@@ -1,4 +1,4 @@
-"""Tagging without a server: rho by hand, which title a name means, and what is in the graph then."""
+"""Tagging without a server: rho by hand, the titles that a name means, and the resulting graph."""
 
 import math
 

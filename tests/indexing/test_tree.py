@@ -1,4 +1,4 @@
-"""The tree of summaries: what is alike is together, nothing is done twice, and what changed is done again."""
+"""The tree of summaries: similar passages are together, no work is repeated, and changes are redone."""
 
 from collections.abc import Callable
 from functools import partial
@@ -77,7 +77,7 @@ def test_a_tree_without_a_model(kg: KnowledgeGraph, collection: str, make_docume
     again = kg[collection].build_tree()
     assert (again.written, again.levels) == (0, report.levels)
 
-    # a document more goes to the topics that it fits; only these, and what is above them, are written again
+    # a new document joins matching topics; only these, and their ancestors, are rewritten
     texts = _texts(kg)
     kg[collection].ingest(make_documents(120, 122))
     more = kg[collection].build_tree()
@@ -87,7 +87,7 @@ def test_a_tree_without_a_model(kg: KnowledgeGraph, collection: str, make_docume
     assert sum(now[id] != texts[id] for id in now) <= more.written
     assert not kg[collection].build_tree().written
 
-    # what is deleted leaves no summary of nothing
+    # a deletion leaves no summary without passages
     smallest = "RETURN s.id AS id, collect(DISTINCT d.key) AS keys ORDER BY size(keys) LIMIT 1"
     members = _rows(kg, _LOWEST + "()<-[:HAS_PASSAGE]-(d) " + smallest)[0]
     gone = kg[collection].delete(members["keys"])
@@ -144,7 +144,7 @@ def test_a_model_writes_each_summary_once(
     assert not client[collection].build_tree(ask=True).usage.calls
     assert client[collection].estimate_tree().calls == 0
 
-    # what fails keeps its sentences, and is named
+    # a failed summary keeps its sentences, and is named
     kg[collection].remove_tree()
     scripted.say("summarise", "no JSON", "no JSON", _REPLY)
     failed = client[collection].build_tree(ask=True, threads=1)

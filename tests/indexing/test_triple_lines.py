@@ -1,4 +1,4 @@
-"""Lines of triples, whatever they hold: each is read, or counted for what it is."""
+"""Lines of triples with any content: each is read, or counted by kind."""
 
 from collections import Counter
 

@@ -225,7 +225,7 @@ def test_vector_indexes_are_scalar(kg: KnowledgeGraph, collection_name: str) -> 
     _run(kg, f"CREATE VECTOR INDEX {index} FOR (n:Passage_c{number}) ON (n.embedding)")
     _run(kg, "CALL db.awaitIndexes()")
     line = kg.graph.run("schema/server_version")[0]["version"].partition(".")[0]
-    kind = "BINARY" if int(line) >= 2026 else "SCALAR"  # what a server makes by itself
+    kind = "BINARY" if int(line) >= 2026 else "SCALAR"  # the default of a server
     other = kg[collection_name].inspect()
     assert other.quantization[index] == kind
     binary = [finding for finding in other.findings if finding.name == "binary indexes"]

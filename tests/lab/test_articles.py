@@ -1,4 +1,4 @@
-"""Whole articles in place of the paragraphs of a question set: which, where the gold is then, and what is said."""
+"""Whole articles instead of the paragraphs of a question set: the choice of articles, the gold, and the report."""
 
 import bz2
 import gzip

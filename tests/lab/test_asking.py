@@ -1,4 +1,4 @@
-"""Systems that answer: what is kept of an answer, and what its questions, iterations and failures come to."""
+"""Systems that answer: the records of answers, and the measures of questions, iterations and failures."""
 
 import json
 import threading
@@ -100,7 +100,7 @@ def test_measures_of_answers_and_iterations_by_hand() -> None:
     assert (row["questions"], row["errors"]) == (4, 1)
     assert errors(records) == {"s": {"q4": "The model is gone."}}
     first, second, after = iterations(records, 2)["s"]
-    # a question that ended keeps what it had; what failed found nothing; ranks beyond the depth do not count
+    # a question cut short keeps its results; a failed one found nothing; ranks beyond the depth do not count
     assert first == {"iteration": "1", "questions": 4, "R@2": 37.5, "found@2": 37.5, "calls": 1.0, "tokens": 15}
     # the ranking of the second step has one of two among its first two, although the step found both
     assert second == {"iteration": "2", "questions": 1, "R@2": 37.5, "found@2": 50.0, "calls": 1.0, "tokens": 120}
@@ -214,7 +214,7 @@ def test_a_run_goes_on_where_it_was_interrupted(tmp_path: Path) -> None:
     last = Scripted(replies)
     with RecordFile(tmp_path, "s", SUBJECT) as log:
         repeated = ask_all({"s": last}, asked, no_progress, logs={"s": log})
-    assert last.asked == ["4"]  # what failed is asked again
+    assert last.asked == ["4"]  # failed questions are asked again
     assert [(r.documents, r.ranks) for r in repeated[:3]] == [(r.documents, r.ranks) for r in records[:3]]
     assert repeated[0].answer == records[0].answer
     assert iterations(records) == iterations(repeated)

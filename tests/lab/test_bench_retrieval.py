@@ -71,7 +71,7 @@ def test_a_table_by_hops_and_a_sweep(graph_settings: Settings, small: Path, tmp_
 
 
 def test_a_value_is_chosen_by_the_other_sets() -> None:
-    """On two of three sets x=1 is best; held out, the first is measured with what the others prefer."""
+    """On two of three sets x=1 is best; held out, the first is measured with the value that the others prefer."""
 
     def of(share: float) -> Values:
         return np.full((4, 5), share)

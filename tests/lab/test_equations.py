@@ -131,7 +131,7 @@ def test_a_single_question_is_answered_from_what_is_found_for_it_alone(kind: Any
 
 
 def test_equation_4_of_rgnn_looks_behind_what_moved_away() -> None:
-    """a is the nearest by the vector alone, and farther than b with what its messages added."""
+    """a is the nearest by the vector alone, and farther than b after adding messages."""
     near = {"a": 0.9, "b": 0.8, "c": 0.7}
     reader = SimpleNamespace(vector=lambda vector, n, *_: list(near.items())[:n])
     retriever = made(GnnRet, settings=GnnRetOptions(), context=SimpleNamespace(reader=reader))
@@ -150,7 +150,7 @@ def test_thoughts_of_bdtr_come_from_the_pool_so_far() -> None:
     assert ["Text of a." in text for text in shown] == [True, False, False]
     assert ["Text of b." in text for text in shown] == [False, True, True]
     assert [given["thoughts"] for given in llm.given] == ["(none)", "f\ns", "f\ns\nf\ns"]
-    wide = _Bdtr(inquiry(Base(*"abcdefghijkl")), BdtrOptions(pool=10))  # where 8 are wanted in the end
+    wide = _Bdtr(inquiry(Base(*"abcdefghijkl")), BdtrOptions(pool=10))  # 8 is the final number
     assert len(wide.retrieve(Query("?"))) == 10
     turns = _IterRetgen(inquiry(Base()), IterRetgenOptions(passages=1))
     turns.absorb("?", ranked("a", "b"))

@@ -1,4 +1,4 @@
-"""Questions made from a collection: their kinds, what is dropped, runs that go on, and the set that comes out."""
+"""Questions made from a collection: their kinds, dropped ones, resumed runs, and the resulting set."""
 
 import json
 import random

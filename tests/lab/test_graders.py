@@ -60,7 +60,7 @@ def test_words_are_the_floor(files: tuple[str, str]) -> None:
 def test_a_model_marks_what_words_cannot_and_its_marks_are_kept(
     files: tuple[str, str], scripted: Scripted, tmp_path: Path
 ) -> None:
-    scripted.say("correctness", {"mark": 3}, {"mark": 1}, {"mark": 0})  # the first is none, and is asked for again
+    scripted.say("correctness", {"mark": 3}, {"mark": 1}, {"mark": 0})  # the first is invalid, and is requested again
     scripted.say("claims", CLAIMS)
     out = str(tmp_path / "marks.jsonl")
     env = scripted.env()

@@ -1,4 +1,4 @@
-"""Answers that are marked: what is asked of the model, what is known without it, and what a run keeps of it."""
+"""Grading answers: calls of the model, marks without it, and the records of a run."""
 
 import threading
 from collections.abc import Callable, Mapping, Sequence

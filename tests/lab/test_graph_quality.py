@@ -1,4 +1,4 @@
-"""Quality of the edges: what is within reach of the first passages, by hand, and the command."""
+"""Quality of the edges: the passages within reach of the first ones, by hand, and the command."""
 
 import json
 from collections.abc import Callable
@@ -68,7 +68,7 @@ def test_gold_can_be_sentences(kg: KnowledgeGraph, made: tuple[Path, str]) -> No
         for q in quality(kg[name].context, data.questions, 1, ["title"], "", no_progress, "kgp", data.gold_texts)
         if q.setting == 1
     )
-    assert (found.sf_em, found.recall) == (0.5, 0.5)  # what is said of nets elsewhere is in no passage
+    assert (found.sf_em, found.recall) == (0.5, 0.5)  # no passage has the fact on nets elsewhere
     assert found.precision == pytest.approx((1 / 2 + 0) / 2)
     assert found.walk == 0.5
 
@@ -93,7 +93,7 @@ def test_a_keyword_ties_only_those_that_have_it_among_their_best(kg: KnowledgeGr
 
 
 def test_a_title_is_a_keyword_besides_the_best(kg: KnowledgeGraph, made: tuple[Path, str]) -> None:
-    """The passages that a keyword ties, and those that a title does."""
+    """The passages tied by a keyword, and by a title."""
     assert list(measured(kg, made, "keyword+title")) == list(KINDS["keyword+title"])
     index = kg[made[1]].context
     ids = [hit.passage.id for hit in kg[made[1]].search("salmon nets", retriever="bm25")]

@@ -102,7 +102,7 @@ def test_the_interval_is_that_of_the_mean() -> None:
     system, baseline = draws.normal(0.5, 1, (400, 1)), draws.normal(0.2, 1, (400, 1))
     (found,) = paired_bootstrap(system, baseline)
     delta = system - baseline
-    error = float(delta.std() / 20)  # of the mean of 400
+    error = float(delta.std() / 20)  # standard error of the mean of 400
     assert found.value == pytest.approx(float(delta.mean()))
     assert found.low == pytest.approx(found.value - 1.96 * error, abs=0.1 * error)
     assert found.high == pytest.approx(found.value + 1.96 * error, abs=0.1 * error)

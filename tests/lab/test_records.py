@@ -210,13 +210,13 @@ def test_what_two_get_right() -> None:
     ]
     assert overlaps(marked, "two")["one"]["both"] == 100.0
     failed = [replace(r, error="x" if r.question.id == "a" else "") for r in marked]
-    assert table(failed)["one"]["Acc"] == 66.7  # what failed is wrong, whatever its mark
+    assert table(failed)["one"]["Acc"] == 66.7  # failed answers are wrong, whatever their mark
     page = AnswerRecord("", structure=("A page.",))
     looked_up = [
         replace(marked[0], question=replace(marked[0].question, structure=("**A page**",)), answer=page),
         *marked[1:3],
     ]
-    assert table(looked_up)["one"]["Struct-EM"] == 100.0  # of the one that names a page
+    assert table(looked_up)["one"]["Struct-EM"] == 100.0  # over the one question that names a page
     shown = Result.of("set", records, 15, {}, "two").frames()["% correct, compared with two"]
     assert shown.loc["one"].tolist() == ["EM", 3, 33.3, 33.3, 0.0, 33.3]
 

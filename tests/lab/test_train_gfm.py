@@ -28,7 +28,7 @@ _ODD = ("collects", "once met", "wrote to", "inherited from")
 def fleet(graph_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Ships whose captains' towns are asked for, and of each ship and captain much else that is not.
 
-    No names resemble each other here, so that what is told of one ship is a part of the graph by itself.
+    No names are similar here, so each ship's facts are a separate part of the graph.
     """
     corpus: list[dict[str, Any]] = []
     triples, queries = [], []
@@ -106,7 +106,7 @@ def test_training_makes_the_ranking_better(
     assert after >= 0.75
     assert training.recall(loaded, learned, 3) < 0.9
 
-    # what is beyond reach changes nothing, but only a network that has met it knows that it is not wanted
+    # unreachable triples change nothing, but only a network trained with them knows to ignore them
     question = read_dataset(fleet).questions[0].text
     own = load(context, str(file))
     scored = []
@@ -135,7 +135,7 @@ def test_training_makes_the_ranking_better(
     by_relevance = kg[_NAME].search(question, retriever=f"gfm(weights='{file}', top=1000, count=relevance)", k=2)
     assert {h.passage.document for h in by_relevance} <= {"c0", "t0"}
 
-    # it goes on from what was learned, and is the same for the same seed
+    # it continues from learned weights, and is the same for the same seed
     few = ("--epochs", 1, "--held-out", 0, "--json")
     on = json.loads(train(neo4j_env, fleet, "-c", _NAME, "-o", tmp_path / "on.pth", "--base", file, *few)[0])
     assert on["losses"][0] < told["losses"][3]
@@ -195,7 +195,7 @@ def test_the_graph_about_a_question(kg: KnowledgeGraph, fleet: Path) -> None:
     whole, everything = facts(exact=True)
     assert (len(one), len(two), len(whole)) == (5, 10, 10 * len(_FAMILIES))
     assert two < whole
-    assert 0 < len(facts(hops=3, most=4)[0]) == 3  # of four entities
+    assert 0 < len(facts(hops=3, most=4)[0]) == 3  # out of four entities
     assert Surroundings(context, GfmOptions(cap=4)).of(question) is None  # the ship has five facts, and leads nowhere
     (start,) = posed.start.nonzero()
     assert len(start) == len(posed.steps) == 1

@@ -70,7 +70,7 @@ def test_competitors_are_the_nearest_after_the_layers_or_before() -> None:
 
 
 def test_competitors_are_the_nearest_of_all_steps_or_of_the_last_question() -> None:
-    """In the second step c is nearest to the single question, and b, by the first, to both."""
+    """In the second step c is nearest to the sub-question, and b, by the first, to both."""
     turns = (_turn([0.5, 0.1, 0.6], (0,), ()), _turn([0.5, 0.4, 0.3], (0,), ()))
     its = RecurrentExample(Question("q", "?", ("g",)), ("g", "b", "c"), turns)
     for by, other in (("integrated", (0.4 + 0.1) / 2), ("semantic", (0.3 + 0.6) / 2)):
@@ -383,7 +383,7 @@ def test_training_begins_where_it_is_told() -> None:
 
 
 def test_the_gold_of_a_step_is_what_is_left_nearest_to_it() -> None:
-    """Appendix A.2; `o` is none of it, nor is `r`, to which others send."""
+    """Appendix A.2; `o` does not count, nor does `r`, which receives from others."""
     one, two = {"g1": 0.6, "g2": 0.9, "g3": 0.7, "o": 0.95, "r": 0}, {"g1": 0.8, "g2": 0.9, "g3": 0.7, "o": 0.1, "r": 0}
     scores = {0.0: one, 1.0: one, 2.0: two}
 

@@ -1,4 +1,4 @@
-"""Training on the next supporting fact: the order of facts, what is held out, pairs and rows, and the commands."""
+"""Training on the next supporting fact: the order of facts, the held-out split, pairs and rows, and the commands."""
 
 import json
 from pathlib import Path
@@ -84,7 +84,7 @@ def test_facts_and_their_negatives_are_sentences_where_the_set_names_such(tmp_pa
         ("Colin Archer", "Colin Archer was born in Larvik."),
     )
     assert {among[key] for chain in found for key in chain.keys} == {fact for chain in found for fact in chain.facts}
-    assert len(among) == 7  # each sentence once, also those that support nothing
+    assert len(among) == 7  # each sentence once, also unsupportive ones
     assert ("Larvik", "Larvik is a town.") in among.values()
     negatives = {row["negative"] for row in rows(found[:1] * 30, among, 0)}
     assert "Larvik\nLarvik is a town." in negatives
@@ -133,7 +133,7 @@ def test_what_was_trained_says_on_what(tmp_path: Path, monkeypatch: pytest.Monke
     keep(alphas, {"alphas": [0.5], "trained_on": ids_of([Question(id, f"{id}?", ()) for id in "edf"], ("d?", "e?"))})
     said = {f"sbert:{one}": "ab", f"dpr:{one / 'questions'},{two / 'questions'}": "abc", str(alphas): "de"}
     assert {value: "".join(sorted(trained_on(value))) for value in said} == said
-    monkeypatch.chdir(one)  # what lies here trained nothing that is no file
+    monkeypatch.chdir(one)  # values that are not files ignore this folder
     assert not trained_on("(0.4, 0.5)") and not trained_on("minilm")
     paper = find_paper("gnn-ret")
     given = {"alphas": str(alphas), "dpr": f"sbert:{one}"}
@@ -205,7 +205,7 @@ def test_a_trained_model_is_an_embedder_that_finds_what_comes_next(
     kg[collection_name].ingest(list(read_dataset(folder).documents())[:40])
     walk = f"kgp(tfidf, guide=encoder, encoder='{found['embedder']}', similarity=vector, edges=(similar,), hops=2)"
     ranking = kg[collection_name].search("Which town would a potter like Person1 go to?", retriever=walk, k=3)
-    assert {"d10", "d12"} & {hit.passage.document for hit in ranking}  # what is said of Person1
+    assert {"d10", "d12"} & {hit.passage.document for hit in ranking}  # facts on Person1
     assert "exists already" in train(folder, "--out", out, code=5)
 
 

@@ -70,7 +70,7 @@ class Defs:
 
 @dataclass(frozen=True, slots=True)
 class Tasks:
-    """A list of what is done and what is not."""
+    """A list of done and open tasks."""
 
     pairs: Sequence[tuple[bool, str]]
 
@@ -97,7 +97,7 @@ Block = Para | Head | Items | Code | Maths | Rule | Defs | Tasks | Grid
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """A name, its blocks, the text of its section ("" if there is none), and the passage of its tables."""
+    """A name, its blocks, the text of its section ("" for no section), and the passage of its tables."""
 
     name: str
     blocks: Sequence[Block]
@@ -130,7 +130,7 @@ def line(name: str, *parts: str | Mark, is_: str) -> Feature:
 
 
 LONG = 60
-TEXTS = {  # name -> a text, which stays as it is, or with what it becomes
+TEXTS = {  # name -> a text, which stays as it is, or with its result
     "thousands": "1,234,567.89 and 1.234.567,89",
     "accounting": "(1,234.50) and -1,234.50 and −7",
     "percentages": "12.5% and 7 % and 3‰",

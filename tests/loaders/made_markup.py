@@ -195,7 +195,7 @@ def _html_part(part: str | Mark) -> str:
 
 
 def rst(path: Path, features: Features = FEATURES) -> None:
-    """With directives and roles of docutils alone."""
+    """With directives and roles known only to docutils."""
     parts = ["===\nAll\n===", ".. header:: RUNNING"]
     for feature in features:
         parts.append(f"{feature.name}\n{'=' * len(feature.name)}")

@@ -123,7 +123,7 @@ class _Word:
         self._numbers: list[tuple[int, int]] = []  # the list of each number, from 1, and where it starts
 
     def numbering(self) -> str:
-        """The lists, and that of the headings, whose levels show those above them."""
+        """The lists, and the list of the headings, whose levels show the ones above them."""
         level = '<w:lvl w:ilvl="{}"><w:start w:val="1"/><w:numFmt w:val="{}"/><w:lvlText w:val="{}"/></w:lvl>'
         lists = "".join(
             f'<w:abstractNum w:abstractNumId="{of}">'

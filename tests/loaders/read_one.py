@@ -24,7 +24,7 @@ def all_in(path: Path, data: str | bytes | None = None, **options: Any) -> tuple
 def with_omissions(
     path: Path, data: str | bytes | None = None, **options: Any
 ) -> tuple[Document, list[str], dict[str, int]]:
-    """The document of a file, its problems, and what was left out."""
+    """The document of a file, its problems, and its omissions."""
     _write(path, data)
     found = Load(path, **options)
     items = list(found)

@@ -220,7 +220,7 @@ def test_no_process_is_left_behind(tmp_path: Path) -> None:
     maker = Maker(tmp_path / "a.pdf")
     maker.text("Words.")
     maker.save()
-    others = _readers()  # of a load that another test gave up, until that is collected
+    others = _readers()  # readers of a load in another test, not yet collected
     items = load([tmp_path / "a.pdf", tmp_path / "a.pdf"], loading=QUICK)
     next(items)
     readers = [each for each in _readers() if each not in others]

@@ -1,4 +1,4 @@
-"""Manuals, papers and HTML pages as they are published: what is read of files that Debian packages bring, and found."""
+"""Published manuals, papers and HTML pages: the text read and found in files of Debian packages."""
 
 import gzip
 import shutil

@@ -159,4 +159,4 @@ def test_the_index_of_triples_is_compact(tmp_path: Path) -> None:
     finally:
         tracemalloc.stop()
     assert found == 3 * count
-    assert peak < 4 * 1024 * 1024  # of 6 MB of triples; the keys take one of them
+    assert peak < 4 * 1024 * 1024  # 6 MB of triples; the keys take 1 MB

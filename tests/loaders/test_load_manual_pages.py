@@ -1,4 +1,4 @@
-"""Pages as Sphinx, Doxygen, Javadoc and MkDocs make them: the text without what is around it."""
+"""Pages as made by Sphinx, Doxygen, Javadoc and MkDocs: the text without the surrounding navigation."""
 
 from pathlib import Path
 
@@ -51,7 +51,7 @@ def test_what_the_pages_of_a_folder_share_is_left_out(tmp_path: Path) -> None:
     assert set(found) == {*(f"Command {n}" for n in range(6)), "The Suite"}
     for n in range(6):
         document = found[f"Command {n}"]
-        assert document.text == f"{TEXT.strip()}\n\nPart of the suite\n\nDoes {n}."  # what stands within stays
+        assert document.text == f"{TEXT.strip()}\n\nPart of the suite\n\nDoes {n}."  # inner parts stay
         assert [s.heading for s in document.sections] == [f"Command {n}"]
     assert found["The Suite"].text == "Part of the suite"  # a page of nothing else, too
 

@@ -63,7 +63,7 @@ def test_pages_sections_and_metadata(tmp_path: Path, chance: random.Random) -> N
 
 
 def test_headings_over_both_columns(tmp_path: Path, chance: random.Random) -> None:
-    """Short headings reach over the first column only, but part what is above them from what is below."""
+    """Short headings span only the first column, but separate the text above from the text below."""
     maker = Maker(tmp_path / "parts of one.pdf")
     wanted = []
     for number in (1, 2, 3):
@@ -74,7 +74,7 @@ def test_headings_over_both_columns(tmp_path: Path, chance: random.Random) -> No
     maker.save()
     document = read(tmp_path / "parts of one.pdf")
     assert [(s.heading, s.text) for s in document.sections] == wanted
-    assert document.title == "parts of one"  # "1 Part" is none
+    assert document.title == "parts of one"  # "1 Part" is no title
 
 
 def test_two_columns_under_a_title(tmp_path: Path, chance: random.Random) -> None:
@@ -378,7 +378,7 @@ def test_raised_and_lowered_characters(tmp_path: Path) -> None:
     text = read(tmp_path / "a.pdf").text
     assert "It has 10^24 kg of H2O, x_i and 5 km^2 here." in text
     assert "The ship [12] sailed. [3,4] It was the 19th one*, as was said." in text
-    assert "^" not in text.partition("as was said.")[2]  # what follows an initial of two lines is not raised
+    assert "^" not in text.partition("as was said.")[2]  # text after a drop cap of two lines is not raised
 
 
 def test_numbers_along_the_axes_of_a_chart_are_on_the_page_alone(tmp_path: Path, chance: random.Random) -> None:

@@ -42,7 +42,7 @@ def fineweb(path: Path, count: int = 300, **changes: Any) -> Path:
 
 
 def archive(path: Path, *, compressed: bool = True) -> Path:
-    """Two pages in different encodings, and what is no page: an error, a picture, the request."""
+    """Two pages in different encodings, and three records that are no pages: an error, a picture, the request."""
     with path.open("wb") as file:
         writer = WARCWriter(file, gzip=compressed)
         for number, (address, page) in enumerate(PAGES.items()):

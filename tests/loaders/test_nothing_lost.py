@@ -1,6 +1,6 @@
 """Every part of a file is in its document, or is counted: one file of each format, each part with a word of its own.
 
-Words that begin with "seen" must be read, those that begin with "gone" must be left out and counted.
+Words that begin with "seen" must be read; words that begin with "gone" must be omitted and counted.
 """
 
 import json

@@ -15,7 +15,7 @@ from kgrag.settings import LoadingSettings
 from kgrag.values.documents import Document, FileState, Problem
 from kgrag.values.errors import NotFoundError
 
-DOCLING = LoadingSettings(readers=("docling",), memory_mb=8192)  # of address space, as its libraries reserve it
+DOCLING = LoadingSettings(readers=("docling",), memory_mb=8192)  # address space, which its libraries reserve
 MARKITDOWN = LoadingSettings(readers=("markitdown",), memory_mb=8192)
 
 

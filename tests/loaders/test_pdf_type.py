@@ -1,4 +1,4 @@
-"""PDF: soft hyphens, letter-spaced type, scripts from right to left, what was filled into forms or typed on pages."""
+"""PDF: soft hyphens, letter-spaced type, right-to-left scripts, form values and text typed on pages."""
 
 from functools import partial
 from pathlib import Path

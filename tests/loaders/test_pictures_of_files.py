@@ -29,7 +29,7 @@ def test_a_paper(tmp_path: Path) -> None:
     ]
     hull, chart, mast = document.figures
     assert near(hull.box, (150, 160, 390, 304))
-    assert near(chart.box, (150, 460, 390, 592))  # with the numbers of its axis
+    assert near(chart.box, (150, 460, 390, 592))  # including the numbers of its axis
     assert near(mast.box, (150, 200, 350, 320))
     assert left_out["decoration"] == 5  # three logos, an icon, a background
     for figure in document.figures:

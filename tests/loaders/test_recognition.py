@@ -1,4 +1,4 @@
-"""Scans and pictures become documents: their words, order, tables and boxes; what is kept, and what is odd."""
+"""Scans and pictures become documents: their words, order, tables and boxes; the cache, and odd files."""
 
 import io
 import os
@@ -313,7 +313,7 @@ def test_what_shows_through_is_white(tmp_path: Path) -> None:
 
 
 def odd_files() -> Iterator[tuple[str, bytes, str]]:
-    """Names, contents, and what is said of them."""
+    """Names, contents, and expected messages."""
 
     def saved(image: Image.Image, form: str) -> bytes:
         out = io.BytesIO()

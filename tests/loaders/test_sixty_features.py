@@ -26,11 +26,11 @@ WRITERS: Mapping[str, Callable[..., None]] = {
 }  # fmt: skip
 LINES = (".pptx",)  # their paragraphs are parted by less than a blank line
 
-# What a format cannot hold, or holds otherwise, with what becomes of it there; "" for what it cannot say at all.
+# Features that a format lacks or stores differently, with the result there; "" if it cannot express them at all.
 LINEAR = {"mathematics": "So x^2 it is.", "display": "As seen:\n\nx^2"}  # Office Math and MathML without TeX
 UNNOTED = {"footnote": "It cost 45 million.", "endnote": "It took 12 days."}  # no notes
 UNSTRUCK = {"strike": "It is wrong right."}  # no struck text, or none that is told from lines
-FLAT = {  # no headings below that of a slide
+FLAT = {  # no headings below a slide's
     "headings": "Third\n\nFourth\n\nFifth\n\nSixth\n\nLow.",
     "numbered": "1. Aim\n\nSo.\n\n2. Way\n\n2.1 Short\n\nGo.",
 }
@@ -70,7 +70,7 @@ EXCEPT: dict[str, dict[str, str]] = {
         "emoji": "",  # the font lacks these
         "cjk": "",
         "hard break": "one two",  # lines of a page say nothing
-        "nested list": "• one\n• in\n1. deep\n• two",  # marks are as printed, and what is deeper is not told
+        "nested list": "• one\n• in\n1. deep\n• two",  # marks are as printed, and deeper levels are unknown
         "tasks": "• [x] done\n• [ ] open",
         "image": "See there.",  # pictures have no text
         "list in a cell": "Ship: Ports.\nFram: • Oslo • Bergen.",

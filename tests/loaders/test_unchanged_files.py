@@ -29,7 +29,7 @@ class Memory:
         return {key: [self.files[key]] for key in keys if key in self.files}
 
     def load(self, folder: Path, **options: Any) -> dict[str, list[str]]:
-        """The keys of documents, and of files that were not read, by what became of them."""
+        """The keys of documents, and of unreadable files, by outcome."""
         found: dict[str, list[str]] = {"read": [], "unchanged": [], "touched": [], "problems": []}
         self.scan = (loading := Load(folder, root=folder, states=self.known, **options)).scan
         for item in loading:
@@ -86,7 +86,7 @@ def test_touched_files_are_compared_by_their_bytes(folder: Path) -> None:
     os.utime(folder / "a.txt", (time.time() - 10,) * 2)
     write(folder / "sub" / "b.md", "# Two\n\nother", age=10)
     assert memory.load(folder) == {"read": ["sub/b.md"], "touched": ["a.txt"], "unchanged": ["rows.csv"]}
-    write(folder / "sub" / "b.md", "# Two\n\nOTHER", age=10 + HOUR)  # of the same size
+    write(folder / "sub" / "b.md", "# Two\n\nOTHER", age=10 + HOUR)  # the size is the same
     assert memory.load(folder) == {"read": ["sub/b.md"], "unchanged": ["a.txt", "rows.csv"]}
 
 

@@ -236,7 +236,7 @@ BAD: dict[str, tuple[Habit, str, str]] = {
 
 
 class Weak(in_thread.InThread):
-    """The server. `requests`: habit -> what it was sent; `at`: when each request came, by time.monotonic()."""
+    """The server. `requests`: habit -> requests received; `at`: the time of each request, by time.monotonic()."""
 
     def __init__(self) -> None:
         self.requests: dict[str, list[Request]] = {}

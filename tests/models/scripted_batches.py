@@ -2,7 +2,7 @@
 
 A batch goes a step further each time it is asked for, and stays in progress for as many times as `hold` says. It ends
 as `ends` say, one after another: completed, expired or cancelled with half of it answered, or failed. Answers come in
-another order than requests, those that are refused in a file of their own.
+another order than requests, refused requests in a file of their own.
 """
 
 import email

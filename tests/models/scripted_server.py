@@ -1,4 +1,4 @@
-"""A server that speaks the OpenAI chat protocol and says what it is told to, faults included.
+"""A server of the OpenAI chat protocol with scripted replies, faults included.
 
     python scripted_server.py [--port 0] [--brain FILE.py]
 
@@ -6,7 +6,7 @@ prints its port as its first line and ends when its standard input closes. A bra
 
     reply(task: str, messages: list[dict], request: dict) -> str | None
 
-called from several threads; None: what was said by POST /say. The task is the model that is asked for. A reply
+called from several threads; None: the reply set by POST /say. The task is the requested model. A reply
 `=> NAME {...}` calls a tool with these arguments. What a test uses to steer it is in tests/scripted.py.
 """
 

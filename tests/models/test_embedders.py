@@ -1,4 +1,4 @@
-"""Embedders: unit rows, names, and clear errors; those that need torch are marked `models`."""
+"""Embedders: unit rows, names, and clear errors; tests that need torch are marked `models`."""
 
 import json
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Embedding servers as they are: every text that can have a vector has it, and the others are named with what helps."""
+"""Embedding servers in practice: every text that can have a vector has one, and others are named with a remedy."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any

@@ -91,7 +91,7 @@ def test_the_order_of_entities_and_edges_changes_nothing() -> None:
     model, given = network(), graph()
     question, known, edges, start = given
     random = np.random.default_rng(3)
-    place = random.permutation(len(start))  # where each entity goes
+    place = random.permutation(len(start))  # the new index of each entity
     moved = np.empty_like(start)
     moved[place] = start
     shuffled = random.permutation(np.stack([place[edges[:, 0]], edges[:, 1], place[edges[:, 2]]], axis=1))
@@ -148,7 +148,7 @@ def test_what_holds_no_weights_is_refused(tmp_path: Path) -> None:
     (tmp_path / "text.pth").write_text("no weights")
     with pytest.raises(ConfigurationError, match="holds no weights"):
         load(tmp_path / "text.pth")
-    state = network().state_dict() | {"ent_mlp.weight": torch.zeros(4, 5)}  # of a later generation
+    state = network().state_dict() | {"ent_mlp.weight": torch.zeros(4, 5)}  # a later generation
     torch.save({"model": state}, tmp_path / "other.pth")
     with pytest.raises(ConfigurationError, match="holds no weights"):
         load(tmp_path / "other.pth")

@@ -65,8 +65,8 @@ class TestHabits:
         assert [c.number for c in given.citations] == [1]
         assert heard and "designed" in heard[-1]
         assert query == "Who designed the Fram?"
-        if habit != "a short context":  # what is refused depends on the length of the request there
-            assert len(weak.requests[habit]) == first + 1  # what was learnt from refusals is remembered
+        if habit != "a short context":  # its refusals depend on the length of the request
+            assert len(weak.requests[habit]) == first + 1  # lessons from refusals are remembered
 
     @pytest.mark.parametrize("habit", BAD)
     def test_what_cannot_be_coped_with_names_the_remedy(self, weak: Weak, habit: str) -> None:
@@ -77,7 +77,7 @@ class TestHabits:
         assert "test-key" not in str(failure.value)
         fatal = habit not in ("prose", "endless")
         assert isinstance(failure.value, UnavailableError) == fatal
-        assert len(weak.requests[habit]) == (1 if fatal else 2)  # what will not help is not tried again
+        assert len(weak.requests[habit]) == (1 if fatal else 2)  # no futile retries
 
 
 class TestWhatIsSent:
@@ -204,7 +204,7 @@ class TestTime:
 
 
 def test_a_budget_is_kept_where_tokens_are_not_counted(weak: Weak, tmp_path: Path) -> None:
-    """Text of four letters a token: what is counted is more than that, so the budget ends first."""
+    """kgrag counts more than a token per four letters, so the budget ends first."""
     prices = {"no usage": (1.0, 1.0)}
     spent = 0.0
     with OpenAIChat(settings(weak, "no usage", prices=prices, budget=0.002, max_tokens=40)) as model:

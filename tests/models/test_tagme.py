@@ -1,4 +1,4 @@
-"""The TAGME client: what it makes of replies, of faults and of refusals."""
+"""The TAGME client: replies, faults and refusals."""
 
 import socket
 import time

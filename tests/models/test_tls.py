@@ -1,4 +1,4 @@
-"""One side of a connection speaks TLS and the other does not: that is what is said, wherever a connection is made."""
+"""One side of a connection speaks TLS and the other does not: every connection says exactly that."""
 
 import socket
 import struct
@@ -29,7 +29,7 @@ def plain() -> Iterator[int]:
 
 @pytest.fixture(params=["alert", "reset"])
 def encrypted(request: pytest.FixtureRequest) -> Iterator[int]:
-    """The port of a server that takes what is no TLS as such servers do."""
+    """The port of a TLS server, which rejects plain text by an alert or a reset."""
     listening = socket.create_server(("127.0.0.1", 0))
 
     def serve() -> None:

@@ -37,7 +37,7 @@ AREAS = PAPERS | set(
 _COPIED = ("kgrag", "loaders", "cypher", "tests", "pyproject.toml")
 _FAILED = re.compile(r"^(?:FAILED|ERROR) (tests/.+?)(?: - .*)?$", re.MULTILINE)
 _JAVA = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
-_SECONDS = 300  # of one mutant
+_SECONDS = 300  # for one mutant
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ class Bench:
             raise SystemExit(f"The copy is not what is imported: {run.stdout}")
 
     def test(self, tests: Sequence[str], *, seconds: float | None = _SECONDS, **env: str) -> tuple[int, str]:
-        """The exit status of pytest, and what it says."""
+        """The exit status of pytest, and its output."""
         options = ["-x", "-q", "-p", "no:cacheprovider", "--tb=short", f"--basetemp={self.folder.parent / 'temp'}"]
         command = [sys.executable, "-m", "pytest", *options, *tests]
         try:

@@ -1,4 +1,4 @@
-"""Passages in LanceDB: what is found is what Neo4j's own indexes find, and it is in step whatever happens."""
+"""Passages in LanceDB: results equal those of Neo4j's own indexes, and the copy stays in sync."""
 
 import signal
 import subprocess

@@ -1,4 +1,4 @@
-"""Passages in a real OpenSearch: what is found is what Neo4j finds; it is killed, slow, empty, and nothing is lost."""
+"""Passages in a real OpenSearch: the results equal Neo4j's; if it is killed, slow or empty, nothing is lost."""
 
 import tempfile
 from collections.abc import Iterator

@@ -53,7 +53,7 @@ def figures(found: Found) -> dict[str, float]:
 
 
 def read() -> dict[str, Any]:
-    """Set -> system -> what was recorded."""
+    """Set -> system -> recorded values."""
     floors: dict[str, Any] = json.loads(PATH.read_text(encoding="utf-8")) if PATH.exists() else {}
     return floors
 

@@ -24,7 +24,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class QuestionSet:
-    """A set: what is taken of it, every n-th question and so many passages that are no gold, and what is measured."""
+    """A set: its sample, every n-th question and so many passages that are no gold, and the systems to measure."""
 
     name: str
     every: int = 1
@@ -37,7 +37,7 @@ class QuestionSet:
         return self == DEMO or (BENCH / self.name).is_dir()
 
     def write(self, parent: Path) -> Path:
-        """Write what is taken of the set to a folder of its name that `kgrag lab eval` reads."""
+        """Write the sample to a folder of its name that `kgrag lab eval` reads."""
         folder = parent / self.name
         folder.mkdir()
         for name, rows in zip(FILES, _demo() if self == DEMO else self._part(), strict=True):
@@ -59,7 +59,7 @@ class QuestionSet:
 
 
 DEMO = QuestionSet("demo", systems=_ALL)
-SETS = (  # what takes longest first: two are measured at once
+SETS = (  # the slowest first: two are measured at once
     QuestionSet("musique-gold", others=800),
     QuestionSet("hotpot-gold", every=3, others=500),
     QuestionSet("musique", others=350, systems=_ALL),

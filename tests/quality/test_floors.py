@@ -1,4 +1,4 @@
-"""Recall does not fall: retrievers, and GEAR with a model that reads perfectly, against what was recorded.
+"""Recall does not fall: retrievers, and GEAR with a model that reads perfectly, against recorded values.
 
 pytest tests/quality                                    measure, and compare
 pytest tests/quality --write-floors                     record, on purpose: a commit of its own

@@ -20,7 +20,7 @@ class Fact:
 
 @dataclass(frozen=True)
 class Search:
-    """The options of a search; `exact`: a chain's vector is that of its text, else the mean of its triples'."""
+    """Options of a search; `exact`: embed a chain's text, else take the mean of its triples' vectors."""
 
     question: str
     beams: int

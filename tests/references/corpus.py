@@ -1,6 +1,6 @@
 """Small random collections, and an embedder of any text: what the references of this folder are run on.
 
-A reference is written from a paper's text alone and calls nothing of kgrag for what it checks. It is asked the same as
+A reference is written from a paper's text alone and calls nothing that it checks. It gets the same input as
 the product, which works on a real Neo4j, and both have to give the same ids in the same order and the same scores.
 """
 
@@ -30,7 +30,7 @@ from kgrag.values.documents import Document
 
 
 class Hashed:
-    """Any text has a direction of its own, at up to 180 degrees to that of another; equal texts have the same one."""
+    """Each text has its own direction, at up to 180 degrees to another's; equal texts share a direction."""
 
     name = "hashed"
     dimension = 6
@@ -41,7 +41,7 @@ class Hashed:
 
 
 class Model:
-    """A language model that reads the facts and names what it was told to, and takes all facts for useful."""
+    """A language model that reads given facts and names, and accepts all facts as useful."""
 
     def __init__(self) -> None:
         self.facts: Sequence[Sequence[str]] = ()
@@ -72,7 +72,7 @@ class Call:
 
 
 class Talker(Model):
-    """A language model whose replies follow from what it is shown alone; it keeps its calls."""
+    """A language model whose replies depend only on its prompt; it records its calls."""
 
     def __init__(self, reply: Callable[[Call], Any]) -> None:
         super().__init__()

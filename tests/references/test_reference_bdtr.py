@@ -16,11 +16,11 @@ from kgrag.values.results import Passage
 
 CASES = 1000
 _LEVELS = (-0.75, -0.5, 0.0, 0.25, 0.5, 1.0)
-"""Scores of which many are equal; some are negative."""
+"""Scores with many ties; some are negative."""
 
 
 class Backbone(Retriever):
-    """A retriever that scores each query as it was told; of equal scores that of the first id is first."""
+    """A retriever with given scores for each query; ties are ordered by id."""
 
     name = "backbone"
     summary = "what it was told"

@@ -18,8 +18,8 @@ from kgrag.retrieval.gnn_ret import GnnRet
 from kgrag.values.documents import Document, Section
 
 pytestmark = pytest.mark.long
-CASES, RECURRENCES = 100, 30  # of each of the four collections
-STEPS = 3  # of a recurrence
+CASES, RECURRENCES = 100, 30  # for each of the four collections
+STEPS = 3  # steps of a recurrence
 _WORDS = ("kelp", "lamp", "wool", "reed", "gull", "rope", "mast", "clay", "moss", "fern", "salt", "tide")
 _EDGES = ("next", "keyword")
 
@@ -60,7 +60,7 @@ def corpus(request: pytest.FixtureRequest, kg: KnowledgeGraph) -> Iterator[Corpu
 
 
 def _graph(places: Sequence[tuple[int, int]], texts: Sequence[str]) -> NDArray[np.bool_]:
-    """Section 3.1: what is adjacent in a document is tied, and what has a keyword in common."""
+    """Section 3.1: tie passages that are adjacent in a document, and passages that share a keyword."""
     tied = np.zeros((len(texts), len(texts)), np.bool_)
     for one, (document, i) in enumerate(places):
         for other, (another, j) in enumerate(places):

@@ -126,7 +126,7 @@ def ties(c: Corpus, edges: Sequence[str], keywords: int, similar: int, cap: int,
 
 
 def _keywords(c: Corpus, words: Mapping[str, int], df: Mapping[str, int]) -> list[str]:
-    """A passage's keywords by TF-IDF, of those that another one has, too; as in docs/scale.md idf is in powers of 2."""
+    """A passage's keywords by TF-IDF that another passage shares; as in docs/scale.md idf is in powers of 2."""
     weights = {}
     for word, count in words.items():
         if df[word] > 1:

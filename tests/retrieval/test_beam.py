@@ -178,7 +178,7 @@ def test_a_child_beyond_the_width_is_best_where_scores_are_negative(kg: Knowledg
 
 @pytest.fixture(scope="module")
 def star(kg: KnowledgeGraph) -> Iterator[SearchContext]:
-    """An entity of 2,000 triples, of which one is what the question asks for."""
+    """An entity of 2,000 triples; the question asks for one."""
     chance = random.Random(3)
 
     def ray() -> list[float]:

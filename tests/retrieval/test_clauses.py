@@ -12,7 +12,7 @@ from kgrag.text.tokens import is_content, stems, tokens
 
 
 def linked(text: str, *names: str) -> LinkedQuestion:
-    """A question some words of which are names; every word that carries meaning weighs the same."""
+    """A question in which some words are names; every content word has the same weight."""
     words = tuple(tokens(text))
     norms = [word.norm for word in words]
     stemmed = tuple(stems(norms))

@@ -1,4 +1,4 @@
-"""Late interaction: MaxSim by hand on a model made on the spot, and what is said when there is no model."""
+"""Late interaction: MaxSim by hand on a model made on the spot, and the error without a model."""
 
 import re
 import sys
@@ -59,7 +59,7 @@ def test_depth_and_filter_are_those_of_the_base(kg: KnowledgeGraph, ships: str, 
 def test_a_whole_collection_is_ranked(
     kg: KnowledgeGraph, collection_name: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By MaxSim with every passage; the vectors on disk follow the collection, and only what is new is encoded."""
+    """MaxSim with every passage; the vectors on disk follow the collection, and only new passages are encoded."""
     from sentence_transformers import MultiVectorEncoder
 
     encoded: list[int] = []

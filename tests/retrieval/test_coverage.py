@@ -1,4 +1,4 @@
-"""The order of passages as a set, held against what is said of it, step by step, and by hand."""
+"""The order of passages as a set, checked against its description, step by step, and by hand."""
 
 import math
 from collections.abc import Sequence

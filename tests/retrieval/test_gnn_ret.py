@@ -76,7 +76,7 @@ def test_gradients_are_those_of_the_distances() -> None:
 def test_it_is_exact_though_it_looks_at_few_passages(
     kg: KnowledgeGraph, coast: str, expression: str, question: str
 ) -> None:
-    """The ranking is that of the layers over all passages of the collection."""
+    """The ranking equals the result of the layers over all passages of the collection."""
     retriever = kg[coast].retriever(expression)
     ranking = retriever.retrieve(question, 12)
     everything = kg[coast].search(question, retriever="dense", k=1000)

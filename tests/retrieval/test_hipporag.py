@@ -50,7 +50,7 @@ def _documents() -> list[Document]:
 
 @pytest.fixture(scope="module")
 def sea(graph_settings: Settings) -> Iterator[str]:
-    """No names resemble each other here, so that the graph is that of the triples."""
+    """No names are similar here, so the graph has only the edges of triples."""
     changes = {"indexing": IndexingSettings(synonymy=1)}
     with KnowledgeGraph.connect(settings=graph_settings.model_copy(update=changes)) as kg:
         kg[_NAME].ingest(_documents())
@@ -63,7 +63,7 @@ def _scores(ranking: Ranking) -> dict[str, float]:
 
 
 def _is_by_nearness(dense: Ranking, found: Ranking) -> None:
-    """The order is that of the vectors, and scores add up to 1, so that they stand beside shares of other queries."""
+    """Vectors decide the order, and scores add up to 1, so that they are comparable with shares of other queries."""
     assert [hit.passage.id for hit in found] == [hit.passage.id for hit in dense]
     assert len(found) == 6
     assert sum(hit.score for hit in found) == pytest.approx(1)

@@ -34,7 +34,7 @@ def _same(one: list[tuple[str, float]], other: list[tuple[str, float]]) -> bool:
 
 @pytest.fixture
 def two(collection_name: str, kg: KnowledgeGraph) -> Iterator[tuple[str, str]]:
-    """A collection, and what it is compared with."""
+    """A collection, and the values to compare it with."""
     yield collection_name, f"{collection_name}-fresh"
     with suppress(NotFoundError):
         kg[f"{collection_name}-fresh"].delete()

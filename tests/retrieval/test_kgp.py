@@ -74,7 +74,7 @@ def test_what_a_model_named_ties_and_the_walk_ends_with_its_tokens(
 
 
 def test_each_kind_of_edge_has_a_density(kg: KnowledgeGraph, coast: str) -> None:
-    """A walk over fewer edges visits no more, and what it visits is tied by these: the stored graph tells."""
+    """A walk over fewer edges visits no more passages, all tied by these edges in the stored graph."""
     index = kg[coast].context
     for kind, option, most, values in (
         ("keyword", "keywords", 10, (1, 3, 100)),
@@ -174,7 +174,7 @@ def test_the_paths_of_the_paper(kg: KnowledgeGraph, coast: str) -> None:
     for seed in seeds:
         best = sorted(ties[seed], key=lambda id: (-(alike[id].cosine if id in alike else 0), id))[:2]
         assert [path[1] for path in paths if path[0] == seed] == best
-    named = Query("steamer Fjord Queen")  # R@30 is not that of BM25, which does not lead on to the captain
+    named = Query("steamer Fjord Queen")  # R@30 differs from BM25's, which does not lead on to the captain
     by_words = {x.id for x in kg[coast].retriever("bm25").rank(named, 30)}
     led_to = kg[coast].retriever(_PAPER.replace("keyword, title, document", "title,")).retrieve(named, 30)
     assert [hit.passage.title for hit in led_to if hit.passage.id not in by_words][:1] == ["Ole Brandvik"]

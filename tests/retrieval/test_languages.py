@@ -65,7 +65,7 @@ def _entities(kg: KnowledgeGraph, collection: str) -> dict[str, dict[str, Any]]:
 
 
 def test_names_are_one_in_all_their_forms(kg: KnowledgeGraph, collections: dict[str, str]) -> None:
-    """«Аркадия Сомова», «Аркадий Сомов»; "Nordwiek" is a name, "Handwerk" is none though it has a capital."""
+    """«Аркадия Сомова», «Аркадий Сомов»; "Nordwiek" is a name, "Handwerk" is not, in spite of its capital."""
     russian = _entities(kg, collections["ru"])
     assert russian["тихогорск"]["df"] >= 2  # "в Тихогорске"
     assert russian["анфис бел"]["name"] == "Анфиса Белова"

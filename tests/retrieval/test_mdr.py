@@ -30,7 +30,7 @@ class NextFact:
     dimension = 8
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """A passage has its own direction; what is asked has that of what follows, and a little of all.
+        """A passage has its own direction; a query has the direction of the next passage, and a little of all.
 
         No two passages have quite the same, else an index of nearest neighbours cannot tell its way.
         """

@@ -58,7 +58,7 @@ def test_the_trail_of_what_both_found(kg: KnowledgeGraph, coast: str) -> None:
 
 @pytest.mark.parametrize("base", ["hybrid", "pathrank", "dense"])
 def test_works_on_any_retriever(kg: KnowledgeGraph, coast: str, base: str) -> None:
-    """It is the fusion of the base's ranking with that of the chains, whatever the base is."""
+    """The ranking fuses the base's ranking with the chains', for any base."""
     ranking = kg[coast].search(_QUESTION, retriever=f"naive-ge({base})", k=24)
     alone = kg[coast].search(_QUESTION, retriever=base, k=24)
     ranks = {h.passage.id: rank for rank, h in enumerate(alone, 1)}
@@ -92,7 +92,7 @@ def test_a_path_of_the_base_and_one_of_the_chains_stay_apart(kg: KnowledgeGraph,
 
 
 def test_options_of_the_search(kg: KnowledgeGraph, coast: str) -> None:
-    """Two passages, of which one states triples, and one beam: a single chain of two triples."""
+    """Two passages, only one with triples, and one beam: a single chain of two triples."""
     ranking = kg[coast].search(_QUESTION, retriever="naive-ge(bm25, passages=2, beams=1)", k=24)
     by_chains = [h.passage.title for h in ranking if any(s.label == "Triple" for s in h.why)]
     assert sorted(by_chains) == ["Brandvik family", "Fjord Queen"]

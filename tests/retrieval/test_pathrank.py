@@ -216,7 +216,7 @@ def test_a_name_within_the_title_is_preferred(kg: KnowledgeGraph, collection_nam
         return next(h.why[-1].score or 0.0 for h in hits if h.passage.title == "Nordvika harbour")
 
     assert bridged(in_title=0.1) == pytest.approx(bridged(in_title=0) + 0.1, abs=0.01)
-    # four texts mention Nordvika, three quarters of which a collection of one passage would not hold
+    # four texts mention Nordvika; a collection of one passage would not hold three quarters of them
     rivals = 0.1 * math.log(1 + 4 * 0.75)
     large, small = (bridged(large=1, rivals=cost) for cost in (0.1, 0))
     assert small - large == pytest.approx(rivals, abs=0.01)

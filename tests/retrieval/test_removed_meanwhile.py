@@ -101,7 +101,7 @@ def test_the_walk_passes_over_what_has_lost_its_vector(kg: KnowledgeGraph, skipp
     whole = [hit.passage for hit in kg[skippers].search(question, retriever="pathrank", k=2)]
     assert [passage.document for passage in whole] == ["s3", "s4"]
     key = kg[skippers].context.reader.collection.embedding
-    for passage in whole:  # where the walk begins, and where it leads
+    for passage in whole:  # the start of the walk, and its end
         with _without(kg, passage.id, "Passage", key):
             found = [hit.passage.id for hit in kg[skippers].search(question, retriever="pathrank", k=40)]
         assert passage.id not in found

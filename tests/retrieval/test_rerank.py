@@ -53,7 +53,7 @@ def test_a_server_orders_the_best_of_another(served: KnowledgeGraph, ships: str,
     assert asked["documents"][0].startswith(f"{base.hits[0].passage.title}\n")
     assert judge.headers[0]["authorization"] == f"Bearer {_KEY}"
     assert _KEY not in repr(made) + made.name + str(in_force(made))
-    assert in_force(made)["settings"] | {"top": 3} == made.settings.model_dump()  # what records depend on
+    assert in_force(made)["settings"] | {"top": 3} == made.settings.model_dump()  # records depend on these
     assert (made.settings.model, made.settings.url) == ("judge", f"{judge.address}/v1")
     assert served[ships].search(_QUESTION, retriever="rerank(pathrank, top=3)", k=2).hits == ranking.hits
     only = served[ships].search(_QUESTION, retriever="bm25 >> rerank", filter=Filter({"letter": "L"}))

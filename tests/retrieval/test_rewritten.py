@@ -23,7 +23,7 @@ _ASKED = "Which keeper of the lighthouse at Visby counted quartz and amber?"
 
 
 def _text(version: str, times: int, n: int) -> str:
-    """A text that is the nearer to what is asked the oftener it says that; each sentence names the version."""
+    """A text that is nearer to the question the oftener it repeats the answer; each sentence names the version."""
     said = f"In {version} the keeper of the lighthouse at Visby counted quartz and amber."
     return " ".join([said] * times + [f"In {version} sail {i} of boat {n} was mended." for i in range(20)])
 

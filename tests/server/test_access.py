@@ -26,7 +26,7 @@ _KEYS: dict[str, tuple[Role, tuple[str, ...]]] = {
 
 @dataclass(frozen=True)
 class Case:
-    """A route: what it takes, and what it answers to who may (`then`). `all`: only keys of all collections may."""
+    """A route: its request, and its status for an allowed key (`then`). `all`: only for keys of all collections."""
 
     method: str
     path: str
@@ -73,7 +73,7 @@ _ROUTES = [
     Case("POST", "/api/v1/keys", "admin", all=True, then=(400,), options=_json(name="rules all", role="read")),  # taken
     Case("DELETE", "/api/v1/keys/{name}", "admin", all=True, then=(404,)),
     Case("GET", _C),
-    Case("DELETE", f"{_C}", "admin", then=(404,)),  # of what does not exist
+    Case("DELETE", f"{_C}", "admin", then=(404,)),  # it does not exist
     Case("GET", f"{_C}/inspect"),
     Case("GET", f"{_C}/documents"),
     Case("GET", f"{_C}/document", options={"params": {"key": "Kari"}}),
@@ -92,7 +92,7 @@ _ROUTES = [
     Case("GET", f"{_C}/passage", options={"params": {"id": "Kari"}}),
     Case("GET", f"{_C}/original", then=(404,), options={"params": {"key": "Kari"}}),  # it came from no file
     Case("GET", f"{_C}/page", then=(404,), options={"params": {"passage": "Kari"}}),  # it came from no PDF
-    Case("GET", f"{_C}/figures/{{id}}", then=(404,)),  # of documents without any
+    Case("GET", f"{_C}/figures/{{id}}", then=(404,)),  # documents without figures
     Case("POST", f"{_C}/queries/{{query}}", options=_json()),
     Case("GET", f"{_C}/drawings/passage", options={"params": {"id": "Kari"}}),
     Case("POST", f"{_C}/drawings/queries/{{query}}", then=(200, 400), options=_json()),

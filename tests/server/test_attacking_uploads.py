@@ -1,4 +1,4 @@
-"""Attacks by what is uploaded: names that lead elsewhere, files that would do harm."""
+"""Attacks by uploads: names that lead elsewhere, files that would do harm."""
 
 import io
 import json

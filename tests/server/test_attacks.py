@@ -64,7 +64,7 @@ def _raw(server: Served, text: str | bytes) -> tuple[int, str]:
         with suppress(ConnectionError, TimeoutError):
             while part := connection.recv(65536):
                 answer += part
-                connection.settimeout(1)  # where it stays open
+                connection.settimeout(1)  # the connection may stay open
     status = answer.split(b" ")[1] if answer.startswith(b"HTTP/1.1 ") else b"0"
     return int(status), answer.decode("utf-8", "replace")
 

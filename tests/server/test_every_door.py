@@ -1,4 +1,4 @@
-"""Rules of every door: what is given is used or refused, cut answers say so, replaced collections are read."""
+"""Rules of every interface: input is used or refused, cut answers say so, replaced collections are read."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Jobs on collections: what is uploaded is ingested in the background, stopped and gone on with."""
+"""Jobs on collections: uploads are ingested in the background, stopped and resumed."""
 
 import gc
 import os
@@ -83,7 +83,7 @@ def test_uploads_are_ingested_under_their_names(
     assert pruned.result["documents"] == ["boats/boat_4.txt"]
     deleted = end(jobs, jobs.submit("delete", collection_name, {"documents": names[:2]}).id)
     assert (deleted.state, deleted.result["passages"]) == ("done", 2)
-    assert len(jobs.uploads.list(collection_name)) == 17  # what could not be read is no longer held
+    assert len(jobs.uploads.list(collection_name)) == 17  # unreadable files are removed
     assert jobs.kg[collection_name].info().counts["Document"] == 17
     assert end(jobs, jobs.submit("delete", collection_name).id).state == "done"
     assert jobs.uploads.list(collection_name) == []
@@ -114,7 +114,7 @@ def test_a_cancelled_job_stops_and_a_retried_one_goes_on(jobs: Jobs, collection_
     assert (last.state, last.attempt) == ("done", 2)
     assert last.result["unchanged"] >= 8
     assert digest(jobs.kg.graph, collection_name) == whole
-    assert jobs.retry(id) == last  # what is done stays done
+    assert jobs.retry(id) == last  # a finished job stays done
 
 
 def test_what_waits_is_cancelled_at_once(slow: KnowledgeGraph, collection_name: str) -> None:
@@ -448,4 +448,4 @@ def test_memory_that_a_thread_needed_once_goes_back_to_the_system(jobs: Jobs, co
     until = time.monotonic() + 10
     while used().rss - before > 100e6 and time.monotonic() < until:
         time.sleep(0.05)
-    assert used().rss - before < 100e6  # with what the job itself brought
+    assert used().rss - before < 100e6  # including the job's own modules

@@ -101,7 +101,7 @@ def test_a_collection_is_written_by_one_job_at_a_time(kg: KnowledgeGraph, jobs: 
     assert {job.attempt for job in ended} == {1}
     for name in collections:
         times = [(job.started, job.ended) for job in ended if job.collection == name]
-        assert all(before[1] <= after[0] for before, after in pairwise(times))  # in order, too
+        assert all(before[1] <= after[0] for before, after in pairwise(times))  # one after another
         assert kg[name].info().counts["Document"] == 50
         kg[name].delete()
         jobs.uploads.clear(name)

@@ -64,7 +64,7 @@ def test_too_much_at_once_is_told_to_come_back(start: Start, scripted: Scripted)
         assert refused.status_code == 503 and int(refused.headers["retry-after"]) >= 1
         assert refused.json()["kind"] == "BusyError" and "1 more wait" in refused.json()["error"]
         assert other.post(f"{_C}/ask", json=_ASK, headers={"Accept": "text/event-stream"}).status_code == 503
-        assert other.get(_C).status_code == 200  # what does not ask has places of its own
+        assert other.get(_C).status_code == 200  # other requests have slots of their own
         scripted.delay(0)
         for thread in asking:
             thread.join()

@@ -80,7 +80,7 @@ def test_tools_read_the_graph(kg: KnowledgeGraph, serve: Serve, scripted: Script
         assert all(tool.output_schema is not None for tool in tools.values())
         offer = [tool.model_dump(mode="json", by_alias=True, include={"name", "description", "input_schema"})
                  for tool in tools.values()]  # fmt: skip
-        assert len(json.dumps(offer)) < 5000  # what a model reads of it: some 1,200 tokens
+        assert len(json.dumps(offer)) < 5000  # the model reads it: some 1,200 tokens
         assert all(tool.annotations is not None and tool.annotations.read_only_hint for tool in tools.values())
         about = await _call(client, "describe")
         known = {c["name"]: c for c in about["collections"]}

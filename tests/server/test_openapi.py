@@ -13,7 +13,7 @@ from kgrag.server.jobs import Jobs
 from kgrag.values.documents import Document, Section
 
 _NAME = "made-up requests"
-_EXAMPLES = 15  # of each route
+_EXAMPLES = 15  # per route
 pytestmark = pytest.mark.long
 
 

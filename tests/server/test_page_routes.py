@@ -136,7 +136,7 @@ def test_decisions_on_pairs_are_kept(client: httpx.Client, kg: KnowledgeGraph) -
         doubtful = _pairs(client)["pairs"]
         tied, parted = doubtful[0], doubtful[1]
         unknown = {"one": "Norway", "other": "Hvalvik", "same": True}
-        first = {"one": tied["other"], "other": tied["one"], "same": True}  # in whatever order
+        first = {"one": tied["other"], "other": tied["one"], "same": True}  # in any order
         refused = client.post(f"{_C}/name-pairs", json={"decisions": [first, unknown]})
         assert refused.status_code == 404 and "'Norway' and 'Hvalvik'" in refused.json()["error"]
         assert _pairs(client)["pairs"] == doubtful  # nothing was written
@@ -231,7 +231,7 @@ def test_a_delete_that_waits_can_be_undone_and_begins_then(
     assert asked["state"] == "queued" and asked["begins"] > asked["created"]
     other = client.post(f"{place}/jobs", json={"kind": "resolve"}).json()
     assert other["begins"] == ""
-    assert _wait(client, other["id"])["state"] == "done"  # what waits holds up nothing
+    assert _wait(client, other["id"])["state"] == "done"  # a waiting job does not block others
     assert client.get(f"/api/v1/jobs/{asked['id']}").json()["state"] == "queued"
     assert client.delete(f"/api/v1/jobs/{asked['id']}").json()["state"] == "cancelled"
     assert [its.key for its in kg[collection_name].documents()] == ["one", "two"]

@@ -70,7 +70,7 @@ def test_every_reply_is_of_its_documented_shape(served: Served, scripted: Script
                     wrong[route] = problems[:3]
         for job in client.get("/api/v1/jobs").json()["jobs"]:
             with client.stream("GET", f"/api/v1/jobs/{job['id']}/events") as events:
-                events.read()  # what is still at work would write while another test is alone
+                events.read()  # a running job would write while another test runs alone
         assert wrong == {}
 
 
@@ -90,7 +90,7 @@ def test_errors_are_of_their_documented_shape(served: Served) -> None:
 
 
 def _asked(client: httpx.Client) -> dict[str, tuple[str, dict[str, Any]]]:
-    """A request of each route: its address and what is sent."""
+    """A request to each route: its address and body."""
     run = client.post(f"/api/v1{_C}/search", json={"question": _QUESTION, "save": True}).json()["run"]
     job = client.post(f"/api/v1{_C}/jobs", json={"kind": "tree"}).json()["id"]
     with client.stream("GET", f"/api/v1{_J}{job}/events") as events:

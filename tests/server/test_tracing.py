@@ -22,7 +22,7 @@ _TRACE = "0af7651916cd43dd8448eb211c80319c"
 
 
 class Collector:
-    """Takes what is sent to it; `bodies` as they came."""
+    """Receives traces; `bodies` as they came."""
 
     def __init__(self) -> None:
         self.bodies: list[bytes] = []

@@ -46,7 +46,7 @@ def statements(file: str, *kinds: str) -> list[Asked]:
 
 
 def limits() -> list[tuple[str, str, str]]:
-    """Return statements at a limit, beyond it, and what is said of these."""
+    """Return statements at a limit, beyond it, and the expected error."""
     rows = json.loads((Path(__file__).parent / "data" / "limits.json").read_text(encoding="utf-8"))
     return [(text_of(passes), text_of(refused), said) for passes, refused, said in rows]
 

@@ -1,4 +1,4 @@
-"""A line to a server that can fall silent: what was to pass waits, and nobody is told."""
+"""A connection to a server that can stall: data wait, and neither end is told."""
 
 import socket
 import threading

@@ -150,7 +150,7 @@ def test_a_new_home_begins_with_a_prepared_database_and_keeps_one_that_is_there(
         assert [name for name in queries if name.startswith("schema/")] == ["schema/version"]
         created = graph.run("look_up/collections", name="new")[0]["collection"]["created"]
     server.stop()
-    prepared.place(server.home.server / "data")  # what is there is never replaced
+    prepared.place(server.home.server / "data")  # existing files are never replaced
     with _counting(server) as (graph, _):
         assert graph.run("look_up/collections", name="new")[0]["collection"]["created"] == created
     assert WordLlamaEmbedder.dimension == DIMENSION

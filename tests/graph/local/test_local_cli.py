@@ -107,7 +107,7 @@ def test_logs_follows_until_ctrl_c(running: LocalServer) -> None:
     lines: queue.Queue[str] = queue.Queue()
     reader = threading.Thread(target=lambda: lines.put(follow.stdout.readline()), daemon=True)
     reader.start()
-    while lines.empty():  # however long it takes to start, what is written after that is shown
+    while lines.empty():  # wait for the start, however long; later output is shown
         with running.log_path.open("a") as log:
             log.write("a line that was added\n")
         reader.join(0.5)
@@ -203,7 +203,7 @@ def test_completion_knows_the_commands(kgrag: Kgrag) -> None:
 
 
 def _imported(*words: str) -> str:
-    """Which of some packages a command has imported; those that it leaves out can be imported afterwards."""
+    """The packages that a command has imported; the omitted ones can still be imported."""
     code = (
         f"import sys; from kgrag.cli import main\n"
         f"try: main({list(words)!r})\n"

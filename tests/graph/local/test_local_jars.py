@@ -199,7 +199,7 @@ def test_a_killed_download_goes_on_where_it_was(store: JarStore, repository: Rep
         time.sleep(0.01)
     download.send_signal(signal.SIGKILL)
     download.wait()
-    time.sleep(3 * repository.delay)  # what it had asked for is answered
+    time.sleep(3 * repository.delay)  # its pending request is answered
     (store.folder / "left.jar.part").write_text("of the killed one")
     finished = len(JARS) - len(store.missing(JARS))
     assert 0 < finished < len(JARS)

@@ -1,4 +1,4 @@
-"""Two lines of Neo4j: new homes, upgrades, what is refused."""
+"""Two lines of Neo4j: new homes, upgrades, refusals."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -190,7 +190,7 @@ def test_a_home_that_others_can_read_keeps_the_data_from_them(make_settings: Mak
     settings = make_settings()
     (settings.home / "server").mkdir(parents=True)
     settings.home.chmod(0o755)
-    with pytest.raises(LocalServerError):  # what it sets up comes before what it runs
+    with pytest.raises(LocalServerError):  # it creates files before it runs
         LocalServer(settings).admin("database", "info")
     assert stat.S_IMODE((settings.home / "server").stat().st_mode) == 0o700
     assert stat.S_IMODE((settings.home / "password").stat().st_mode) == 0o600

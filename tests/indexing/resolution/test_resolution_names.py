@@ -1,4 +1,4 @@
-"""Names compared by their words, without a server: what is the same, what is not, and what contradicts what."""
+"""Comparing names by their words, without a server: equal names, different names, and contradictions."""
 
 import random
 import time

@@ -168,7 +168,7 @@ def test_what_somebody_says_of_names_is_kept_to(kg: KnowledgeGraph, untied: str)
     assert {(x.by, x.evidence) for x in found.same if x.ids == tied.ids} <= {("person", "somebody says so")}
     assert kg[untied].resolve(apply=True).written == 0
     kg[untied].unresolve()
-    assert _ties(kg, untied) == {frozenset((tied.one, tied.other))}  # what rules tied goes, what a person did stays
+    assert _ties(kg, untied) == {frozenset((tied.one, tied.other))}  # undo removes ties by rules, and keeps a person's
     kg[untied].decide(tied, same=False)
     assert _ties(kg, untied) == set()
     kg[untied].unresolve()

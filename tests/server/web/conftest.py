@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A PDF of eight pages, of which the third says who designed the Aurora."""
+    """A PDF of eight pages; the third says who designed the Aurora."""
     path, chance = tmp_path_factory.mktemp("books") / "voyage.pdf", random.Random(4)
     maker = Maker(path)
     for number in range(1, 9):
@@ -51,7 +51,7 @@ def collections(kg: KnowledgeGraph, book: Path) -> Iterator[None]:
 def application(
     collections: None, neo4j_env: dict[str, str], scripted_server: Scripted, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Application]:
-    """A server of them, without keys, with a language model that says what it is told to."""
+    """A server of them, without keys, with a scripted language model."""
     environment = {**neo4j_env, **scripted_server.env(), "KGRAG_HOME": str(tmp_path_factory.mktemp("home"))}
     with Application(environment) as served:
         yield served

@@ -129,7 +129,7 @@ class Visitor:
         chosen.value.set_files(paths)
 
     def log_in(self, token: str) -> None:
-        """With a key."""
+        """Log in with a key."""
         self.go("/")
         self.page.get_by_label("Your key").fill(token)
         self.page.get_by_role("button", name="Log in").click()

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.browser
 
 _DOCS = sorted((Path(__file__).parents[3] / "docs").glob("*.md"))
 _CHAPTER = f"<h2>A schooner</h2><p class=whole>She sailed for forty years. {DESIGNED} Nobody else drew a line.</p>"
-# A page of its own, in whose columns prose stands: what is marked must not hang on the documentation beside it.
+# A page of its own with prose in columns: the marks must not depend on the documentation beside it.
 # Lines and cells as wide as their column: what runs over into the next one stands among its words.
 _STYLE = (
     "body { font: 13pt/1.5 serif } article { column-count: 2; column-gap: 3em } .whole { break-inside: avoid }"
