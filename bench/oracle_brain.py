@@ -91,8 +91,8 @@ def step_of(text: str, answers: list[str], number: int, gold: str) -> Step:
 
 
 def steps_between(question: str, answer: str, golds: list[tuple[str, str]]) -> list[Step]:
-    """A step for each gold passage (title, text): first those that the question names, then those that these name."""
-    A step for each gold passage (title, text): those named by the question, then those named by earlier ones.
+    """A step for each gold passage (title, text): those named by the question, then those named by earlier ones."""
+    told, left, order = question, list(golds), list[tuple[str, str, str]]()
     while left:
         title, text = next((gold for gold in left if names(told, gold[0])), left[0])
         order.append((title if names(told, title) else question, title, text))
@@ -241,8 +241,8 @@ def next_question(question: Question, prompt: str) -> str:
 
 
 def judged(question: Question, task: str, prompt: str) -> str:
-    """The fact of the last step in words if it is known, since a bare answer lacks its subject; else its value."""
-    Whether the last fact is known as a sentence, since a bare answer lacks its subject; for other tasks the answer.
+    """Whether the last fact is told as a sentence, since a bare answer lacks its subject; other tasks get the answer."""
+    known = question.steps[-1].sentence in prompt
     if task == "critique":
         return json.dumps({"analysis": "", "enough": known})
     return question.answer if known else NOT_FOUND

@@ -297,16 +297,14 @@ def collection_name(kg: KnowledgeGraph) -> Iterator[str]:
 def others_aside(request: pytest.FixtureRequest, kg: KnowledgeGraph) -> Iterator[None]:
     """For a test that runs alone: meanwhile the only collections are those that its module's fixtures name, and
     no indexes for others."""
-    kg.graph.driver.execute_query(
-        "MATCH (c:Collection) WHERE NOT c.name IN $own REMOVE c:Collection SET c:Aside",
-        own=[value for value in request.node.funcargs.values() if isinstance(value, str)],
-    )
+    own = [value for value in request.node.funcargs.values() if isinstance(value, str)]
+    text = "MATCH (c:Collection) WHERE NOT c.name IN $own REMOVE c:Collection SET c:Aside"
+    kg.graph.driver.execute_query(text, own=own)
     kg.graph.driver.execute_query("MATCH (s:Schema) SET s.aside = s.spare_indexes, s.spare_indexes = []")
     yield
     kg.graph.driver.execute_query("MATCH (c:Aside) REMOVE c:Aside SET c:Collection")
-    kg.graph.driver.execute_query(
-        "MATCH (s:Schema) SET s.spare_indexes = s.aside + coalesce(s.spare_indexes, []) REMOVE s.aside"
-    )
+    text = "MATCH (s:Schema) SET s.spare_indexes = s.aside + coalesce(s.spare_indexes, []) REMOVE s.aside"
+    kg.graph.driver.execute_query(text)
 
 
 @pytest.fixture(scope="session")

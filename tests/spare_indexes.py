@@ -19,6 +19,5 @@ def make_spare_indexes(graph: Graph) -> None:
         ensure_vector_indexes(graph, number, dimension, embedding, labels)
         spare.append(f"{dimension} {number} 0 {' '.join(labels)}")
     await_all(graph)
-    graph.driver.execute_query(
-        "MATCH (s:Schema) SET s.collections = size($spare), s.spare_indexes = $spare", spare=spare
-    )
+    text = "MATCH (s:Schema) SET s.collections = size($spare), s.spare_indexes = $spare"
+    graph.driver.execute_query(text, spare=spare)

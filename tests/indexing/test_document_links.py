@@ -32,10 +32,8 @@ def edges(kg: KnowledgeGraph, collection: str) -> Links:
 
 
 def mark(kg: KnowledgeGraph, collection: str) -> bool | None:
-    (row,) = kg.graph.driver.execute_query(
-        "MATCH (c:Collection {name: $name}) RETURN c.linked AS linked", name=collection
-    ).records
-    found: bool | None = row["linked"]
+    text = "MATCH (c:Collection {name: $name}) RETURN c.linked AS linked"
+    found: bool | None = kg.graph.driver.execute_query(text, name=collection).records[0]["linked"]
     return found
 
 

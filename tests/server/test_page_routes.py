@@ -155,9 +155,8 @@ def test_decisions_on_pairs_are_kept(client: httpx.Client, kg: KnowledgeGraph) -
         assert client.post(f"{_C}/name-pairs", json={"decisions": []}).status_code == 422
         assert client.post(f"{_C}/name-pairs", json={"decisions": [first] * 501}).status_code == 422
     finally:
-        kg.graph.driver.execute_query(
-            "MATCH (e:Entity {collection: $c}) REMOVE e.apart WITH e MATCH (e)-[s:SAME_AS]->() DELETE s", c=_NAME
-        )
+        untie = "MATCH (e:Entity {collection: $c}) REMOVE e.apart WITH e MATCH (e)-[s:SAME_AS]->() DELETE s"
+        kg.graph.driver.execute_query(untie, c=_NAME)
 
 
 @pytest.mark.parametrize(

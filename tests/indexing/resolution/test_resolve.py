@@ -127,11 +127,9 @@ def test_apply_follow_and_undo(kg: KnowledgeGraph, untied: str, monkeypatch: pyt
 def test_a_thousand_names_are_tied_in_little_memory(kg: KnowledgeGraph, untied: str) -> None:
     """Each row once held the list of all names: a thousand took half a gigabyte."""
     text = catalogue()["write/settle_facts"].text
-    people = (
-        "UNWIND range(1, 1000) AS n CREATE (:Kgrag:Entity:Crowd {id: 'crowd' + n, collection: $c, normal: 'crowd'})"
-    )
-    rows(kg, people, c=untied)
-    ids = [f"crowd{n}" for n in range(1, 1001)]
+    ids = [f"crowd{n}" for n in range(1000)]
+    people = "UNWIND $ids AS id CREATE (:Kgrag:Entity:Crowd {id: id, collection: $c, normal: 'crowd'})"
+    rows(kg, people, c=untied, ids=ids)
     plan = kg.graph.driver.execute_query(f"PROFILE {text}", lost=[], typed=ids).summary.profile
     rows(kg, "MATCH (n:Crowd) DETACH DELETE n")
     assert plan is not None and 100_000 < plan["args"]["GlobalMemory"] < 10_000_000
@@ -139,12 +137,8 @@ def test_a_thousand_names_are_tied_in_little_memory(kg: KnowledgeGraph, untied: 
 
 def test_ties_of_ones_own_and_removed_documents(kg: KnowledgeGraph, collection_name: str) -> None:
     kg[collection_name].ingest(_DOCUMENTS[:4])
-    rows(
-        kg,
-        "MATCH (a:Entity {collection: $c, normal: 'hvalvik'}), (b:Entity {collection: $c, normal: 'coast survey'})"
-        " CREATE (a)-[:SAME_AS {score: 1.0, evidence: 'I know', by: 'me'}]->(b)",
-        c=collection_name,
-    )
+    names = "MATCH (a:Entity {collection: $c, normal: 'hvalvik'}), (b:Entity {collection: $c, normal: 'coast survey'})"
+    rows(kg, names + " CREATE (a)-[:SAME_AS {score: 1.0, evidence: 'I know', by: 'me'}]->(b)", c=collection_name)
     kg[collection_name].resolve(apply=True)
     ties = _ties(kg, collection_name)
     assert {"Warner Bros.", "Warner Brothers"} in ties
