@@ -241,7 +241,7 @@ def next_question(question: Question, prompt: str) -> str:
 
 
 def judged(question: Question, task: str, prompt: str) -> str:
-    """Whether the last fact is told as a sentence, since a bare answer lacks its subject; other tasks get the answer."""
+    """Whether the last fact is told as a sentence, since a bare answer lacks its subject; else the answer."""
     known = question.steps[-1].sentence in prompt
     if task == "critique":
         return json.dumps({"analysis": "", "enough": known})
