@@ -37,7 +37,7 @@ LEASE = 20
 class Job:
     """The current state of a job. `stage`, `done`, `total`: its progress. Times are ISO 8601, or empty.
 
-    `error`, `remedy` and `error_kind`: the reason for a failure. `result`: its outcome. `attempt`: the number of starts.
+    `error`, `remedy` and `error_kind`: the reason for a failure. `result`: its outcome. `attempt`: how often it began.
     `died`: the number of processes that crashed on it since the last request. `owner`: the requester. `begins`: the
     earliest start, if any.
     """

@@ -66,11 +66,11 @@ _DETERMINER = re.compile(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Language:
-    """How texts of a language are read; all words are folded and in lower case.
+    """The rules for texts of a language; all words are folded and in lower case.
 
-    `asking`: words that a search leaves out of a question; `capitals`: what is written with one: names, all nouns, or
-    nothing, in a script without case; `inflects`: names are known by the stems of their words, since these change;
-    `elides`: an apostrophe parts words; `letters`: those that keep their diacritics.
+    `asking`: words that a search drops from a question; `capitals`: the capitalised words: names, all nouns, or nothing
+    (in scripts without case); `inflects`: names are matched by stems, since their words are inflected; `elides`: an
+    apostrophe separates words; `letters`: letters that keep their diacritics.
     """
 
     code: str

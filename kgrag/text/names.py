@@ -303,9 +303,9 @@ def _follows_title(words: Sequence[Token], place: int) -> bool:
 
 
 def common_nouns(words: Sequence[Token], language: Language) -> frozenset[int]:
-    """Return the places of words after an article, or an article and an adjective, where all nouns have capitals.
+    """Return the positions of words after an article, or an article and an adjective, if all nouns are capitalised.
 
-    "der Leuchtturm", "am alten Leuchtturm"; "Bergen" of "in Bergen" is none.
+    Examples are "der Leuchtturm" and "am alten Leuchtturm", but not "in Bergen".
     """
     if language.capitals != "nouns":
         return frozenset()
