@@ -199,9 +199,9 @@ def _call(item: Any) -> Any:
     return materialise(_WORK(item))
 
 
-# Work on a cluster of Ray (https://www.ray.io): actors that are made for each kind of work, as many as there is room.
+# Work on a cluster of Ray (https://www.ray.io): actors are created for each kind of work, as many as there is room for.
 #
-# The driver keeps the items: what is under way on an actor that is lost, with its node or alone, is given to another.
+# The driver keeps the items. If an actor is lost, alone or with its node, its unfinished items go to another actor.
 
 
 _AHEAD = 2  # items that a worker has at once, so that it does not wait for the next
@@ -298,7 +298,7 @@ class Ray(Engine):
                 "its address by KGRAG_ENGINE__ADDRESS; without one, a Ray is started on this machine.",
             ) from error
         self._ours = True
-        # what it says of lost workers would stand on standard output, between what is printed for programs
+        # Ray would report lost workers on standard output, in the middle of output for programs
         self._ray._private.worker._worker_logs_enabled = False
 
 

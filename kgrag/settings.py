@@ -322,7 +322,7 @@ class Settings(BaseSettings):
         Args:
             settings_cls: the class.
             _: sources that pydantic_settings passes by position.
-            sources: those that it passes by name.
+            sources: sources that it passes by name.
 
         Returns:
             The sources.

@@ -1,5 +1,5 @@
-// Nodes of a collection that hang together with nothing, by what they lack. Examples are looked for once more where there
-// are some: to collect all of millions for the sake of five takes more memory than a statement has.
+// Nodes of a collection without the connections that their kind needs, by kind. Examples are searched in a second pass
+// and only if needed, since collecting millions of nodes for five examples exceeds the memory of a statement.
 // mode: read
 // $collection: STRING - name of the collection
 // $limit: INTEGER = 5 - examples wanted

@@ -1,5 +1,5 @@
-// The passages of a collection by what they have: mentions and triples by their numbers, edges of other kinds, a vector,
-// what they were read with.
+// The passages of a collection, grouped by their numbers of mentions and triples, by edges of other kinds, by whether
+// they have a vector, and by the versions of extraction and tagging.
 // mode: read
 // $collection: STRING - name of the collection
 // $embedding: STRING - property that holds the vectors: embedding or embedding_b

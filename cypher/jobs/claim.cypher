@@ -1,6 +1,6 @@
-// Begin the job that is next, if there is one: of each collection one at a time, and one whose process died before the
-// others, unless it was to be cancelled; never what a program does by itself, nor what is to begin later. The Schema
-// node's lock keeps two that look for work apart.
+// Begin the next job, if there is one. A collection has one running job at a time. Jobs whose process died come first,
+// unless they were cancelled. Work of client programs and jobs that begin later are skipped. The Schema node's lock
+// prevents two workers from claiming the same job.
 // mode: write
 // $holder: STRING - who begins it
 // $seconds: INTEGER - how long it is left to them

@@ -1,5 +1,5 @@
-// Documents of a collection by their keys, a page at a time, with what each holds. The index on collection and key gives
-// them in the order that is written here, so nothing is sorted.
+// Documents of a collection in the order of their keys, a page at a time, with counts of their parts. The index on
+// collection and key yields this order, so nothing is sorted.
 // mode: read
 // $collection: STRING - name of the collection
 // $after: STRING - the key after which to go on; empty: from the first

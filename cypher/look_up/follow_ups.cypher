@@ -1,5 +1,5 @@
-// Where cited passages lead on to: names with a document of their own that is not cited, and pairs of names that only a
-// passage that is not cited ties.
+// Follow-up topics of cited passages: names with a document of their own that is not cited, and pairs of names that are
+// connected only by an uncited passage.
 // mode: read
 // $passages: LIST<STRING> - ids of the cited passages
 // $said: STRING - question and answer
@@ -7,9 +7,9 @@
 // $cap: INTEGER - passages that a name may be mentioned in
 // $reach: INTEGER - names that pairs are made of
 // $limit: INTEGER - leads, and pairs, wanted
-// -> leads: LIST<MAP> - {name, text (how that document begins)}, those that the answer names first
+// -> leads: LIST<MAP> - {name, text (the beginning of its document)}, names in the answer first
 // -> pairs: LIST<MAP> - {one (a name of the answer), other}
-// -> more: LIST<STRING> - names of the answer that passages that are not cited mention, too
+// -> more: LIST<STRING> - names in the answer that uncited passages mention, too
 MATCH (d:Document)-[:HAS_PASSAGE]->(p:Kgrag:Passage) WHERE p.id IN $passages
 WITH collect(DISTINCT d) AS documents, collect(DISTINCT p) AS cited
 CALL (documents, cited) {

@@ -1,5 +1,5 @@
-// Names that have some words, the last of which may be only begun: those with the very words first, then those of most
-// passages.
+// Names with some words, of which the last may be incomplete: names with exactly these words first, then names by the
+// number of passages.
 // mode: read
 // $index: STRING - full-text index of the names
 // $query: STRING - the words, as a Lucene query

@@ -1,4 +1,4 @@
-// What is recorded of documents, and what those hold whose content is another now.
+// The recorded state of documents, and the contents of documents that have changed.
 // mode: read
 // $rows: LIST<MAP> - {id, hash}: document id, and the hash of its content now
 // -> id: STRING - document id
@@ -10,7 +10,7 @@
 // -> file_documents: INTEGER - on the last document of the file, how many it gave, else null
 // -> file_problems: STRING - on the last document of the file, what could not be read of it, else null
 // -> passages: LIST<STRING> - ids of its passages; none where the content is the same
-// -> triples: LIST<STRING> - ids of the triples that it gave these; those that were only extracted are left out
+// -> triples: LIST<STRING> - ids of the triples that it states for these; triples that were only extracted are left out
 UNWIND $rows AS row
 MATCH (d:Kgrag:Document {id: row.id})
 WITH d, row.id AS id, coalesce(d.content_hash = row.hash, false) AS same

@@ -1,5 +1,5 @@
-// The documents that a question about pages, tables or sections may mean: those that it names, those with a heading that
-// it names, then any that have such parts and pass a filter. Each is found by an index; documents without parts are none.
+// The documents that a question about pages, tables or sections may mean: documents named in it, documents with a
+// heading named in it, then any with such parts that pass a filter. Indexes find them; others are left out.
 // mode: read
 // $collection: STRING - name of the collection
 // $kinds: LIST<STRING> - 'page', 'table', 'section': what the documents may have

@@ -1,12 +1,12 @@
 // Triple beam search, a further step: the neighbours of each beam's last triple, which share its subject or object,
-// with what the score of the longer beam takes. An entity gives those of its triples that are nearest to the question,
-// looked through once for all beams; a hub, however large, those of the question's nearest triples that touch it.
+// with the values for the score of the longer beam. An entity gives its triples nearest to the question, searched once
+// for all beams; a hub of any size gives only its triples among the question's nearest ones.
 // mode: read
 // $beams: LIST<MAP> - {triples (ids in order), dot (sum of their cosines to the question), square (squared length of the sum of their vectors)}
 // $index: STRING - the collection's vector index on triples
 // $embedding: STRING - property that holds vectors
 // $vector: LIST<FLOAT> - the question's vector
-// $neighbours: INTEGER = 100 - neighbours of a beam that are scored: those nearest to the question
+// $neighbours: INTEGER = 100 - neighbours of a beam to score, the nearest to the question
 // $keep: INTEGER = 10 - best neighbours of a beam that are returned
 // $hub: INTEGER = 100 - triples of an entity, above which it is a hub
 // $hub_triples: INTEGER = 50 - the question's nearest triples; a hub gives only its triples among them

@@ -1,5 +1,5 @@
-// Communities, local search: the passages that name what a question names, and those that the reports on the communities
-// of these names rest on; where it names nothing, the reports that are nearest to it.
+// Communities, local search: the passages with names from a question, and the source passages of the reports on the
+// communities of these names. Without names, the nearest reports are used.
 // mode: read
 // $links: LIST<MAP> - {entity (id), weight} of the question
 // $index: STRING - the collection's vector index of communities

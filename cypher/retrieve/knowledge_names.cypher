@@ -1,5 +1,5 @@
-// Facts of a knowledge graph on entities of some names: what an entity is the subject or the object of. Of what very many
-// facts are on, those that share most words with the question.
+// Facts of a knowledge graph whose subject or object has one of some names. A hub with very many facts gives only the
+// facts that share most words with the question.
 // mode: read
 // $collection: STRING - name of the collection of kind knowledge
 // $index: STRING - the full-text index over its facts

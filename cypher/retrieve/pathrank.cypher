@@ -15,7 +15,7 @@
 // $title: FLOAT = 0.3 - weight of being the name's title
 // $in_title: FLOAT = 0.1 - weight of being part of the title
 // $rivals: FLOAT = 0.15 - cost of a hop to one of many passages that mention a name, by the log of how many are rivals
-// $rival_share: FLOAT = 0.0 - share of a name's passages that are: those that a collection of usual size would not hold
+// $rival_share: FLOAT = 0.0 - share of a name's passages that count as rivals: the excess over a usual collection
 // $about: FLOAT = 0.1 - weight of a triple of the source being about the name
 // $apart: BOOLEAN = true - whether names that are known from triples alone are no bridges; else all but $dates are
 // $dates: STRING - pattern of names that are only a number or a date

@@ -1,15 +1,15 @@
-// PathRank, at the end: the names that tie passages together, each with the passages that it ties; and what the outermost
-// clause of the question is compared with.
+// PathRank, at the end: the names that connect passages, with these passages; and the values that are compared with the
+// outermost clause of the question.
 // mode: read
 // $ids: LIST<STRING> - passage ids
 // $links: LIST<STRING> - entities that the question names
 // $cap: INTEGER = 50 - passages that a name may have, unless it is a title
 // $embedding: STRING - property that holds vectors
 // $clause: LIST<FLOAT> = [] - vector of the outermost clause; empty: not wanted
-// $same_as: BOOLEAN = true - whether the names of one entity tie passages as one
+// $same_as: BOOLEAN = true - whether the names of one entity connect passages as one
 // -> names: LIST<LIST<ANY>> - [passage id, its name, its title, its cosine with the clause or null, its sentences in stems or null, whether the names in it are still to be found, numbers of the names that it mentions, [number, weight] of those that its title or headings bear]
 // -> linked: LIST<LIST<ANY>> - [number, entity id] of $links
-// -> same: LIST<LIST<ANY>> - [number, the same for the names of one entity] of those that have other names
+// -> same: LIST<LIST<ANY>> - [number, an id shared by the names of one entity] for entities with several names
 UNWIND $ids AS id
 MATCH (d:Document)-[:HAS_PASSAGE]->(x:Kgrag:Passage {id: id})
 WITH collect([x.id, x.name, x.title,

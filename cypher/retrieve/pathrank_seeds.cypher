@@ -1,6 +1,6 @@
 // PathRank, seeds: nearest passages, passages that share words, and passages that the question's names lead to; each
-// scored against the question, with what the next step wants to know of it. Ties
-// of words are cut as in `retrieve/fulltext`. Passages without an ordinal, whose documents are being written, are passed over.
+// scored against the question, with the values for the next step. Ties in the scores of words are cut as in
+// `retrieve/fulltext`. Passages without an ordinal, whose documents are being written, are skipped.
 // mode: read
 // $vector_index: STRING - the collection's vector index
 // $text_index: STRING - its full-text index of stems

@@ -1,7 +1,7 @@
-// Personalised PageRank, local: what surrounds the seeds. The passages of the seed entities and of the entities that a
-// triple or a resembling name ties to them, those first that the walk reaches most; the passages nearest to the
-// question; then those that share the most names with all of these. Hubs lead nowhere. Nodes are element ids,
-// which are short.
+// Personalised PageRank, local: the neighbourhood of the seeds. It has the passages of seed entities and of entities
+// connected to them by a triple or a similar name, in order of the walk's probability; the passages nearest to the
+// question; then the passages that share most names with all of these. Hubs are not expanded. Nodes are given by their
+// element ids, which are short.
 // mode: read
 // $entities: LIST<STRING> - seed entities
 // $passages: LIST<STRING> - seed passages

@@ -1,8 +1,8 @@
 // Personalised PageRank, reset: the triples and the passages nearest to the question, scored exactly. Passages without an
-// ordinal, whose documents are being written, are passed over.
+// ordinal, whose documents are being written, are skipped.
 // mode: read
 // $triple_index: STRING - the collection's vector index of triples
-// $passage_index: STRING - that of its passages
+// $passage_index: STRING - the collection's vector index of passages
 // $collection: STRING - its name: before its first triple it has no index of them
 // $embedding: STRING - property that holds vectors
 // $vector: LIST<FLOAT> - the question's vector

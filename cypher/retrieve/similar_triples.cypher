@@ -9,7 +9,7 @@
 // $candidates: INTEGER - candidates of the vector index that are scored exactly
 // $limit: INTEGER - triples for each text
 // -> near: LIST<LIST<MAP>> - for each text the nearest: {id, text, passage, title, score: (1 + cosine) / 2}, best first
-// -> worded: LIST<LIST<MAP>> - for each text those that share most words: the same with their cosine, best first
+// -> worded: LIST<LIST<MAP>> - for each text the triples that share most words: the same with their cosine, best first
 UNWIND range(0, size($queries) - 1) AS number
 WITH number, $queries[number].vector AS vector, $queries[number].words AS words,
      EXISTS { (:Triple {collection: $collection}) } AS stated

@@ -5,7 +5,7 @@
 // -> id: STRING - community id
 // -> names: LIST<STRING> - its key names
 // -> facts: LIST<LIST<STRING>> - [subject, predicate, object] of facts between two of its own names
-// -> passages: LIST<MAP> - {id, title, text, terms}, those that name most of its members first
+// -> passages: LIST<MAP> - {id, title, text, terms}, ordered by the number of members that they name
 // -> reports: LIST<MAP> - {id, title, text, made} of its parts, the largest first
 UNWIND $ids AS id
 MATCH (c:Kgrag:Community {id: id})

@@ -1,10 +1,10 @@
-// The passages of a collection that a model or service did not read with these settings yet, the most telling first.
-// First those of documents whose title most passages name, then those that share the most and rarest names with others:
-// what leads from passage to passage. So a part that is read, for a try or a budget, serves more questions.
+// The passages of a collection that a model or service did not process with these settings yet, best connected first.
+// Passages of documents whose title most passages name come first, then passages that share the most and rarest names
+// with others. So a part that is processed as a trial or within a budget serves more questions.
 // mode: read
 // $collection: STRING - name of the collection
 // $property: STRING - where passages keep what they were last read with: extracted or tagged
-// $version: STRING - what the settings are known by, such as the version of a prompt
+// $version: STRING - a text that identifies the settings, such as the version of a prompt
 // -> id: STRING - passage id
 MATCH (p:Passage {collection: $collection})
 WHERE coalesce(p[$property], '') <> $version

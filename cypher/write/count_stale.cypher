@@ -1,4 +1,4 @@
-// Count what is removed from a collection, which its full-text indexes count still; or, negative, that they are made anew.
+// Count the nodes removed from a collection that its full-text indexes still count; a negative number resets the count.
 // mode: write
 // $collection: STRING - name of the collection
 // $number: INTEGER - so many more passages and triples

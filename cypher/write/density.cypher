@@ -1,5 +1,5 @@
 // Record the share of a collection's passages that mention two names or more that can serve as bridges; and the same
-// without the mentions that are known from triples alone (density0). Of a large collection, that of a sample.
+// without mentions known only from triples (density0). For a large collection, both are estimated from a sample.
 // mode: write
 // $collection: STRING - name of the collection
 // $cap: INTEGER = 50 - passages that a bridge may have

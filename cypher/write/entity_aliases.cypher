@@ -1,4 +1,4 @@
-// Add to what entities are called besides, and to the Wikipedia articles they are known by, of which the first counts.
+// Add aliases and Wikipedia articles to entities; of several articles, the alphabetically first is kept.
 // mode: write
 // $rows: LIST<MAP> - {id, aliases, wikipedia (or null)}, sorted by id
 UNWIND $rows AS row

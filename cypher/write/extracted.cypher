@@ -1,4 +1,4 @@
-// Record that passages were extracted, those that still exist, and what a schema of facts did not hold of their replies.
+// Record the extraction of passages that still exist, and the parts of the replies outside the schema of facts.
 // mode: write
 // $rows: LIST<MAP> - {id (of a passage), outside (LIST<STRING>?)}
 // $version: STRING - version of the prompt

@@ -1,5 +1,5 @@
-// Take back the triples that were extracted from passages: those that documents gave, too, stay as such. The mentions of
-// passages that had any are due.
+// Remove the triples that were extracted from passages; triples that documents also state stay as theirs. The mentions
+// of passages that had any become pending.
 // mode: write
 // $ids: LIST<STRING> - passage ids
 // -> entity: STRING - entity that lost a triple, or a name

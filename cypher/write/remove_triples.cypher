@@ -1,4 +1,4 @@
-// Take back triples that documents gave: those that were extracted, too, stay as such. Their passages' mentions are due.
+// Remove triples stated by documents; those also extracted stay as such. Mentions of their passages become pending.
 // mode: write
 // $ids: LIST<STRING> - triple ids
 // -> entity: STRING - entity that lost a triple

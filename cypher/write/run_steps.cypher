@@ -1,4 +1,4 @@
-// Hang its steps on a run, in their order, with what each of them retrieved and which triples its facts were linked to.
+// Attach the steps of a run in order, each with its retrieved passages and the triples linked to its facts.
 // mode: write
 // $run: STRING - run id
 // $rows: LIST<MAP> - {id, previous (id of a step, or null), properties, passages: [{id, query, rank, score}], triples: [{id, fact, score}]}

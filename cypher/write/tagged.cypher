@@ -1,7 +1,7 @@
-// Record that TAGME annotated passages, those that still exist; their mentions are due.
+// Record that TAGME annotated the passages that still exist; their mentions become pending.
 // mode: write
 // $ids: LIST<STRING> - passage ids
-// $version: STRING - what tells the settings from others
+// $version: STRING - a text that identifies the settings
 // -> id: STRING - id of a passage that exists
 UNWIND $ids AS id
 MATCH (p:Kgrag:Passage {id: id})

@@ -1,5 +1,5 @@
-// Write the entities that TAGME found, and the Wikipedia articles they are known by, of which the first counts. They are
-// not looked for in other passages, which TAGME annotates by itself.
+// Write the entities that TAGME found, with Wikipedia articles, of which the alphabetically first is kept. They are not
+// searched for in other passages, since TAGME annotates these itself.
 // mode: write
 // $rows: LIST<MAP> - {id, name, normal, folded, wikipedia}, sorted by id so that two writers cannot deadlock
 // $collection: STRING - name of the collection

@@ -1,4 +1,4 @@
-// Write the mentions that TAGME found; one that the passage holds anyway is the same edge, and keeps what it says.
+// Write the mentions that TAGME found; an existing mention keeps its source, weight and positions.
 // mode: write
 // $rows: LIST<MAP> - {passage, entity, rho, wikipedia, positions (word numbers, or null)}
 UNWIND $rows AS row

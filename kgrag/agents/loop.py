@@ -18,7 +18,6 @@ def run(episode: Episode, trace: Trace) -> tuple[Outcome, str]:
     """Let an episode search until it is done or out of steps, and return its conclusion and a failure or "".
 
     If a language model fails, the ranking is made from the passages found so far.
-
     """
     problem = ""
     rankings = list[list[Scored]]()

@@ -113,10 +113,10 @@ class Searching(ABC):
     def _answer(
         self, query: Query, system: str | Strategy | None, *, short: bool, k: int, choices: Sequence[str]
     ) -> Callable[[Listener | None, bool], Answer]:
-        """Return the call that makes the answer.
+        """Return a function that produces the answer.
 
-        It takes the listener, and whether that also hears the text while it is written. Raises what is wrong with the
-        system now, before the call.
+        Its arguments are the listener, and whether the listener also receives the text while it is written. Errors in
+        the system's name or options are raised now, before the call.
         """
 
     @abstractmethod

@@ -35,12 +35,12 @@ class ImportReport:
 
 
 def import_export(graph: Graph, source: str, progress: Progress, unused_seconds: float) -> ImportReport:
-    """Make the collection that was exported to `source`.
+    """Create the collection that was exported to `source`.
 
-    The file is first read through, so one that is damaged changes nothing. Interrupted and run again, it resumes;
-    until it is complete, nobody can use the collection. `unused_seconds`: see `create_collection`. Raises InputError
-    for what is no whole export, MismatchError if it is of another schema, or if there is a collection of that name, and
-    BusyError while somebody else works on one.
+    The file is first read completely, so a damaged file changes nothing. An interrupted import resumes when it is run
+    again; until it is complete, nobody can use the collection. `unused_seconds`: see `create_collection`. Raises
+    InputError if the file is not a complete export, MismatchError if it has another schema or the collection exists
+    already, and BusyError while somebody else works on it.
     """
     started = time.monotonic()
     with received(source) as path:

@@ -16,7 +16,7 @@ DEFAULT_COLLECTION = "default"
 DOCUMENTS = "documents"
 KNOWLEDGE = "knowledge"
 _FIRST = {DOCUMENTS: ("Passage", "Entity"), KNOWLEDGE: ("Entity", "Triple")}
-_AHEAD = 3  # collections to come whose indexes are made with those of a new one
+_AHEAD = 3  # future collections whose indexes are created together with those of a new one
 NO_EMBEDDER = "none"
 """The embedder of a collection that has no vectors."""
 FIRST_LOAD = "first load"
@@ -29,11 +29,11 @@ class Collection:
 
     `embedding`: the property of its current vectors. `reembedding`: the embedder of vectors that are being computed.
     `discard`: the property of old vectors that will be removed. Each of the two has fields that name an index outside
-    the graph. `indexed`: the labels with indexes. `created`: the time as text, which tells a later collection of the
-    same name and number apart. `language`: the language of its texts. `stemmer`: the stemmer of its stems. `kind`:
+    the graph. `indexed`: the labels with indexes. `created`: the time as text, which distinguishes later collections
+    with the same name and number. `language`: the language of its texts. `stemmer`: the stemmer of its stems. `kind`:
     DOCUMENTS or KNOWLEDGE, which has facts without passages and vectors, imported from files with the fingerprints
-    `sources`. `fact_schema`: the schema of facts as JSON, or empty. `attachment`: the nodes of another graph that it is
-    made of, as JSON, or empty. `rereading`: its texts are being read in another language. `loading`: its
+    `sources`. `fact_schema`: the schema of facts as JSON, or empty. `attachment`: the nodes of another graph used as
+    documents, as JSON, or empty. `rereading`: its texts are being processed again in another language. `loading`: its
     first load was killed, or is running.
     """
 
@@ -144,7 +144,7 @@ def choose_collection(graph: Graph) -> str:
 
 
 def check_documents(collection: Collection) -> Collection:
-    """Return the collection. Raises MismatchError if it holds facts alone, or has another stemmer."""
+    """Return the collection. Raises MismatchError if it has only facts, or another stemmer."""
     if collection.kind == KNOWLEDGE:
         raise MismatchError(
             f"Collection {collection.name!r} holds facts of a knowledge graph, and no passages.",
@@ -161,7 +161,7 @@ def check_documents(collection: Collection) -> Collection:
 
 
 def no_documents(name: str) -> NotFoundError:
-    """Return the error for a search of a collection that holds no documents yet."""
+    """Return the error for a search in a collection without documents."""
     return NotFoundError(f"Collection {name!r} holds no documents yet.", "Add documents, and ask about them.")
 
 

@@ -134,11 +134,11 @@ OnQuery = Callable[[str, Mapping[str, Any]], None]
 """Called with the name and the parameters of each query before it is sent; its errors are those of the query."""
 
 _LOG = logging.getLogger("kgrag.graph")
-logging.getLogger("neo4j.notifications").addHandler(logging.NullHandler())  # else Python prints them, with statements
+logging.getLogger("neo4j.notifications").addHandler(logging.NullHandler())  # else Python prints them with statements
 _ADDRESS = re.compile(r"(bolt|neo4j)(\+s|\+ssc)?://[^/]")
 _LEASE = 60  # seconds
-_LEADERS = 3  # members that a statement is sent to while each no longer leads
-_RENEWAL = 0.1  # seconds within which an index that takes the place of an older one is there
+_LEADERS = 3  # members to try in turn while each is no longer the leader
+_RENEWAL = 0.1  # seconds within which an index that replaces an older one is available
 _SEARCH = (
     "retrieve/pathrank", "retrieve/pathrank_seeds", "retrieve/pathrank_names", "retrieve/question",
     "retrieve/similar_titles", "look_up/passages", "look_up/collections",
@@ -186,12 +186,12 @@ class Graph:
             )
         except (DriverConfigurationError, ValueError) as error:
             raise _not_an_address(uri) from error
-        # The members of a cluster lag behind one another: what one of them wrote, the next one is to know.
+        # the members of a cluster lag behind each other; bookmarks make each read see earlier writes
         self._bookmarks = neo4j.GraphDatabase.bookmark_manager() if uri.startswith("neo4j") else None
         try:
             with translated(self.uri):
                 self.driver.verify_connectivity()
-            self.run("inspect/ping")  # the database, too, exists
+            self.run("inspect/ping")  # also checks that the database exists
         except BaseException:
             self.driver.close()
             raise
@@ -303,7 +303,7 @@ class Graph:
                 records = self._run_at_leader(text, parameters)
             elif mode == "read":
                 records = self._read_at_once(query, parameters)
-            if records is None:  # unlike a session's transaction it begins and asks in one message
+            if records is None:  # unlike a session's transaction, it begins and sends the query in one message
                 records = self.driver.execute_query(
                     query,
                     parameters,

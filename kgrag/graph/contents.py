@@ -1,6 +1,6 @@
-"""All that a collection holds, node by node and edge by edge, as it can be carried to another database; and its hash.
+"""The contents of a collection, node by node and edge by edge, in a form independent of the database; and their hash.
 
-What a database gives by itself stays out: the collection's number, labels such as Passage_c7, whether indexes are made.
+Properties of the database are left out: the collection's number, labels such as Passage_c7, and the state of indexes.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ _QUERIES = {
     "Passage": "digest/passages", "Triple": "digest/triples", "Entity": "digest/entities", "Keyword": "digest/keywords",
     "Word": "digest/words",
 }  # fmt: skip
-"""Label -> the query that says what counts of its nodes; of others, every property that is not upkeep."""
+"""Label -> the query for the relevant properties of its nodes; for other labels, all properties except upkeep."""
 
 
 def digest(graph: Graph, collection: str) -> dict[str, str]:
@@ -49,10 +49,10 @@ def _digest(rows: Iterable[Mapping[str, Any]]) -> str:
 
 
 LABELS = ("Collection", *describe().labels("held"))
-"""The labels of what a collection holds, itself the first."""
+"""The labels of a collection's contents, Collection first."""
 
 LOCAL = frozenset(("id", "number", "indexed", "importing", "imported", "batches"))
-"""Properties of a Collection that mean something in its own database only."""
+"""Properties of a Collection that are meaningful only in its own database."""
 
 _SECOND = re.compile(r"[A-Z][A-Za-z]*_c\d+")
 _BITS = 128
@@ -71,7 +71,7 @@ class NodeRecord:
     def of(cls, label: str, properties: Mapping[str, Any], labels: Iterable[str] = ()) -> "NodeRecord":
         """Return the record of a node with these properties.
 
-        Raises ValueError for a label that no collection holds, KeyError if the id is missing.
+        Raises ValueError for a label that does not occur in collections, KeyError if the id is missing.
         """
         if label not in LABELS:
             raise ValueError(f"there is no label {label!r}")
@@ -92,7 +92,7 @@ Item = NodeRecord | EdgeRecord
 
 
 def contents(graph: Graph, collection: str, *, embeddings: bool = True) -> Iterator[Item | None]:
-    """Yield every node of a collection, itself the first, then every edge; None for an edge that leads out of it."""
+    """Yield every node of a collection, the Collection first, then every edge; None for an edge that leaves it."""
     for record in graph.stream("look_up/all_nodes", collection=collection):
         label, properties = record["label"], record["properties"]
         more = (name for name in record["labels"] if name not in (label, OURS) and not _SECOND.fullmatch(name))
@@ -117,7 +117,7 @@ def vectors_of(properties: Mapping[str, Any]) -> list[str]:
 
 @dataclass(slots=True)
 class Fingerprint:
-    """Hashes of nodes by label and of edges by type, the same in whatever order they come.
+    """Hashes of nodes by label and of edges by type, independent of their order.
 
     Each is the sum of the hashes of its records (a multiset hash by addition: Bellare and Micciancio, 1997).
     """
@@ -126,7 +126,7 @@ class Fingerprint:
     _sums: dict[str, int] = field(default_factory=dict)
 
     def add(self, item: Item) -> None:
-        """Take in a node or an edge, all its properties with their types."""
+        """Add a node or an edge, with all its properties and their types."""
         hashed = hashlib.blake2b(digest_size=_BITS // 8)
         properties = item.properties
         vectors = vectors_of(properties)

@@ -1,4 +1,4 @@
-"""How much collections hold, and how near the database and its server are to their limits."""
+"""Sizes of collections, and how near the database and its server are to their limits."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from kgrag.values.errors import DatabaseError, DeadlineError
 from kgrag.values.results import CollectionInfo
 
 LIVE = 0.85
-"""The share of the heap from which on what is left after a collection of garbage leaves too little for queries."""
+"""If garbage collection leaves more than this share of the heap live, too little is free for queries."""
 
 COUNTED = ("Passage", "Triple", "Entity")
 
@@ -27,13 +27,13 @@ class Heap:
 
     @property
     def share(self) -> float:
-        """How much of it is live, from 0 to 1."""
+        """The live share of the heap, from 0 to 1."""
         return self.live / self.most
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """The server's machine: bytes of memory, and files and connections that its process holds open."""
+    """The server's machine: bytes of memory, and the open files and connections of the server process."""
 
     memory: int
     files: int
@@ -43,7 +43,7 @@ class Machine:
 def counts(graph: Graph) -> dict[str, dict[str, int]]:
     """Return the passages, triples and entities of each collection.
 
-    Collection -> label -> number. Reads no node.
+    The result is collection -> label -> number. No node is read.
     """
     numbers = {row["label"]: row["number"] for row in graph.run("inspect/label_counts")}
     return {
@@ -58,13 +58,13 @@ def jobs(graph: Graph) -> dict[str, tuple[int, float]]:
 
 
 def heap(graph: Graph) -> Heap | None:
-    """Return the heap of the server, in a cluster of the leader; None where it is hidden, as in Aura."""
+    """Return the heap of the server (in a cluster, of the leader); None if it is hidden, as in Aura."""
     row = _counts(graph, "inspect/heap")
     return None if row is None else Heap(**row)
 
 
 def machine(graph: Graph) -> Machine | None:
-    """Return the machine of the server; None where it is hidden."""
+    """Return the machine of the server, or None if it is hidden."""
     row = _counts(graph, "inspect/machine")
     return None if row is None else Machine(**row)
 
@@ -74,14 +74,14 @@ def _counts(graph: Graph, query: str) -> Mapping[str, Any] | None:
         rows = graph.run(query)
     except DeadlineError:
         raise
-    except DatabaseError:  # the procedure is not there, or not for this user
+    except DatabaseError:  # the procedure is missing or forbidden to this user
         return None
     return dict(rows[0]) if rows and None not in rows[0].values() else None
 
 
 READ = 100_000
-"""Nodes of a label up to which their edges are read. For more, the store's own counts are asked for, by a statement
-that the server has to plan for each collection."""
+"""Nodes of a label up to which edges are counted by reading. For more, the counts of the store are used, by a
+statement that the server must plan for each collection."""
 
 
 def count_nodes(graph: Graph, name: str) -> dict[str, int]:
@@ -92,7 +92,7 @@ def count_nodes(graph: Graph, name: str) -> dict[str, int]:
 def count_edges(graph: Graph, collection: Collection, nodes: Mapping[str, int]) -> dict[tuple[str, str], int]:
     """Return (label, relationship type) -> edges of the type that leave a collection's nodes of the label.
 
-    `nodes`: as `count_nodes` gives them.
+    `nodes`: the result of `count_nodes`.
     """
     many = [label for label in describe().labels("indexed") if nodes.get(label, 0) > READ]
     rows = graph.run("inspect/count_edges", collection=collection.name, but=many)

@@ -1,4 +1,4 @@
-"""CSV as `neo4j-admin database import` reads it: rows, fields, and columns that are found as rows come."""
+"""CSV for `neo4j-admin database import`: rows, fields, and columns that are discovered while rows arrive."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -12,18 +12,18 @@ ARRAY_DELIMITER = ";"
 _DECIMALS = 12  # exact for float32 from 0.00002 on; smaller numbers are off by 5e-13 at most
 _DIGITS = np.frombuffer("".join(f"{n:04d}" for n in range(10_000)).encode(), "<u4")
 _MINUS, _PLUS = np.frombuffer(b";-0.;00.", "<u4")
-_MORE_COLUMNS = 200  # documents with further metadata take the other way
+_MORE_COLUMNS = 200  # documents with further metadata columns are ingested instead
 _TYPES = {str: "string", bool: "boolean", int: "long", float: "double"}
 
 
 class CsvField(str):
-    """A field as it stands in the file: a list, or a vector."""
+    """A field in the format of the file: a list, or a vector."""
 
     __slots__ = ()
 
 
 class Lines:
-    """Rows of a CSV file, held in memory; pickled, they are one text."""
+    """Rows of a CSV file in memory, which are pickled as one text."""
 
     def __init__(self) -> None:
         self.rows = 0
@@ -32,7 +32,7 @@ class Lines:
         self._rows: list[str] = []
 
     def write(self, *values: object) -> None:
-        """Write a row: text, numbers, CsvField, or None for nothing. What is missing at its end is nothing, too."""
+        """Write a row of text, numbers, CsvField, or None for an empty field. Missing fields at its end are empty."""
         line = fields(*values).rstrip(",")
         self.rows += 1
         self.longest = max(self.longest, len(line))
@@ -60,9 +60,9 @@ class Lines:
 
 
 class Table(Lines):
-    """A CSV file, or with `part` several of about so many characters.
+    """A CSV file, or with `part` several of about this many characters.
 
-    The header, in a file of its own, is written at the end.
+    The header is written at the end, to a separate file.
     """
 
     def __init__(self, folder: Path, name: str, columns: Sequence[str], part: int | None = None) -> None:
@@ -75,7 +75,7 @@ class Table(Lines):
         self._file, self._bytes = _opened(self.path), 0
 
     def take(self, lines: Lines) -> None:
-        """Write rows that were held."""
+        """Write rows held in memory."""
         self._append(lines.text())
         self.rows += lines.rows
         self.longest = max(self.longest, lines.longest)
@@ -119,13 +119,13 @@ def _field(value: object) -> str:
 
 
 def array(texts: Sequence[str]) -> str | None:
-    """Return values as one field; None where CSV has none for them: all are empty, or one contains the delimiter."""
+    """Return values as one field; None if CSV cannot represent them: all are empty, or one contains the delimiter."""
     plain = any(texts) and not any(ARRAY_DELIMITER in text for text in texts)
     return ARRAY_DELIMITER.join(texts) if plain else None
 
 
 def floats(vectors: NDArray[np.float32]) -> list[CsvField]:
-    """Return fields of type float[], one a row of the vectors, each number below 10."""
+    """Return fields of type float[], one per row of the vectors; each number must be below 10."""
     if vectors.size == 0:
         return [CsvField()] * len(vectors)
     if not np.abs(vectors).max() < 10:
@@ -143,7 +143,7 @@ def floats(vectors: NDArray[np.float32]) -> list[CsvField]:
 
 
 class FoundColumns:
-    """The columns that rows add to those that all have: one for each key, found as they come."""
+    """The columns besides those of every row: one for each key, discovered while rows arrive."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
@@ -152,7 +152,7 @@ class FoundColumns:
     def values(self, properties: Mapping[str, object]) -> list[object] | None:
         """Return the fields of a row for these properties, or None if they do not fit into the table.
 
-        A property whose type is another than before does not, nor a name or number that CSV does not know.
+        Properties with a changed type do not fit, nor do names or numbers that CSV cannot represent.
         """
         place: dict[str, tuple[int, str]] = {}
         fields: dict[str, object] = {}
@@ -175,7 +175,7 @@ class FoundColumns:
 
 
 def _typed(value: object) -> tuple[str, object]:
-    """Return the type and field of a text, number, boolean or list of one type; no type where CSV has none."""
+    """Return the type and field of a text, number, boolean or homogeneous list; no type if CSV has none."""
     if isinstance(value, list):
         of = min(_typed(one)[0] for one in value)
         field = array(value if of == "string" else list(map(_field, value)))

@@ -1,7 +1,7 @@
-"""The registry of labels and relationship types: what there is in the graph, in words and as kgrag works with it.
+"""The registry of labels and relationship types of the graph, with descriptions and the rules that kgrag applies.
 
 Source: `description.toml`. The schema, counts, digests, deletes, export and import, the colours in Neo4j Browser,
-prompts and the documentation are made from it.
+prompts and the documentation are derived from it.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ from kgrag.values.rows import Edge, Node
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """A property of nodes or relationships; a name that ends in * stands for all that begin so.
+    """A property of nodes or relationships; a name that ends in * matches all with this prefix.
 
     `type` is the Cypher type, ANY for several; `optional`: not every node or relationship of the kind has it;
     `upkeep`: only kgrag's own work reads it.
@@ -66,7 +66,7 @@ class NodeKind:
 
     @property
     def held(self) -> bool:
-        """Whether its nodes are what a collection holds."""
+        """Whether its nodes are contents of a collection."""
         return self.layer != "collections"
 
     @property
@@ -77,7 +77,7 @@ class NodeKind:
 
 @dataclass(frozen=True, slots=True)
 class EdgeKind:
-    """A relationship type, and the pairs of labels (start, end) that it joins."""
+    """A relationship type, and the pairs of labels (start, end) that it connects."""
 
     type: str
     means: str
@@ -88,7 +88,7 @@ class EdgeKind:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """Every label and relationship type of the graph, with their properties; `identity`: what makes two names one."""
+    """All labels and relationship types of the graph, with properties; `identity`: the rule that makes names equal."""
 
     nodes: tuple[NodeKind, ...]
     edges: tuple[EdgeKind, ...]
@@ -104,12 +104,12 @@ class Description:
     def labels(self, which: str) -> tuple[str, ...]:
         """Return the labels of a group.
 
-        All, held, indexed, embedded, worked (marked for stages), or own (none of these).
+        Groups are all, held, indexed, embedded, worked (marked for stages), and own (in no other group).
         """
         return tuple(node.label for node in self.nodes if _IS[which](node))
 
     def reversed_arrows(self, statement: str) -> Iterator[str]:
-        """Yield a sentence for each arrow of a statement between two labels that only the other way joins."""
+        """Yield a sentence for each arrow of a statement whose labels are only connected in the other direction."""
         for left, back, type, on, right in dict.fromkeys(_ARROW.findall(statement)):
             start, end = (right, left) if back else (left, right)
             pairs = [pair for edge in self.edges if edge.type == type for pair in edge.between]
@@ -117,9 +117,9 @@ class Description:
                 yield f"{type} leads the other way: (:{end})-[:{type}]->(:{start})."
 
     def text(self) -> str:
-        """Return the labels and types with their properties in few words, for a prompt.
+        """Return the labels and types with their properties, briefly, for a prompt.
 
-        Those of upkeep are left out, and a name that another property says in full.
+        Upkeep properties are left out, and so are names that another property gives in full.
         """
         lines = [
             "Every node has a name to read, an id (a hash) and its collection. A ? marks what not every one has; "
@@ -158,7 +158,7 @@ class Description:
     def lines(self) -> dict[str, list[str]]:
         """Return the properties of a database's Schema node.
 
-        `labels`, `relationships` and `properties`, a line each.
+        These are `labels`, `relationships` and `properties`, with one line per entry.
         """
         kinds = [(n.label, n.properties) for n in self.nodes] + [(e.type, e.properties) for e in self.edges]
         return {
@@ -229,7 +229,7 @@ def _upkeep() -> Mapping[str, frozenset[str]]:
 
 
 def visible(part: Node | Edge) -> dict[str, Any]:
-    """Return the properties of a node or an edge for readers: without those of upkeep and the collection's name."""
+    """Return the properties of a node or an edge for readers, without upkeep and the collection's name."""
     kinds = part.labels if isinstance(part, Node) else (part.type,)
     hidden = {"collection"}.union(*(_upkeep().get(kind, ()) for kind in kinds))
     return {name: value for name, value in part.properties.items() if name not in hidden}

@@ -1,6 +1,6 @@
-"""Jobs: background work on collections, kept in the graph, where every process sees it.
+"""Jobs: background work on collections, stored in the graph, where every process sees it.
 
-A process takes a running job on a lease, which it extends again and again. If the process dies, the lease expires and
+A process holds a running job by a lease, which it extends regularly. If the process dies, the lease expires and
 others can take the job. Only one job of a collection runs at a time, in any process.
 """
 
@@ -30,16 +30,16 @@ ENDED: tuple[State, ...] = ("done", "failed", "cancelled")
 KEPT = 1000
 _TIMES = ("created", "started", "ended", "begins")
 LEASE = 20
-"""Seconds after which a job of a process that gives no sign of life is there for others."""
+"""Seconds after which other processes may take the job of a silent process."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
     """The current state of a job. `stage`, `done`, `total`: its progress. Times are ISO 8601, or empty.
 
-    `error`, `remedy` and `error_kind`: the reason of a failure. `result`: its outcome. `attempt`: how often it began.
-    `died`: how often a process died on it since the last request. `owner`: the requester. `begins`: the earliest start,
-    if any.
+    `error`, `remedy` and `error_kind`: the reason for a failure. `result`: its outcome. `attempt`: how often it began.
+    `died`: the number of processes that crashed on it since the last request. `owner`: the requester. `begins`: the
+    earliest start, if any.
     """
 
     id: str
@@ -64,14 +64,14 @@ class Job:
 
     @property
     def over(self) -> bool:
-        """Whether it has ended."""
+        """Whether the job has ended."""
         return self.state in ENDED
 
 
 def add_job(
     graph: Graph, kind: str, collection: str, parameters: Mapping[str, Any], owner: str = "", seconds: int = 0
 ) -> Job:
-    """Request a job, which may have to wait. The last 1,000 finished jobs are kept."""
+    """Queue a job. The last 1,000 finished jobs are kept."""
     properties = {
         "name": caption(f"{kind} {collection}"),
         "collection": collection,
@@ -153,23 +153,23 @@ def job_of(properties: Mapping[str, Any]) -> Job:
     return read(Job, fields | values | times)
 
 
-# One job at a time works on a collection: a server's, or that of a program.
+# A collection is locked by one job at a time, of a server or of another program.
 #
-# A program's work stands in the graph as a job while it lasts, so that servers see it and wait.
+# While a program works on a collection, the graph has a job for it, so that servers see it and wait.
 
 
 BEAT = 1.0
-"""Seconds between two looks for a sign of life."""
-_SIGNS = 2.0  # seconds between them; each is a transaction, beside those of the work
+"""Seconds between two checks whether the holder is alive."""
+_SIGNS = 2.0  # seconds between two extensions of a lease; each is a transaction besides those of the work
 
-_TRIES = 3  # to give a collection back
+_TRIES = 3  # attempts to unlock a collection
 
 _HELD: ContextVar[str | None] = ContextVar("kgrag_held", default=None)  # the collection that this context works on
 
 
 @contextmanager
 def within_job(job: Job) -> Iterator[None]:
-    """Count the work of the block on the job's collection as the job itself."""
+    """Treat the work of the block on the job's collection as part of the job, which holds the lock."""
     token = _HELD.set(job.collection)
     try:
         yield
@@ -229,12 +229,12 @@ def _begin(graph: Graph, collection: str, kind: str, id: str, holder: str) -> No
     first = None
     while True:
         other = graph.run("jobs/hold", id=id, properties=properties, seconds=LEASE)[0]["other"]
-        if other is None or other["id"] == id:  # ours: the driver has sent it twice
+        if other is None or other["id"] == id:  # our own job: the driver repeated the transaction
             return
         if has_died(other["holder"]):
             _release(graph, other["id"])
             continue
-        if first is not None and other["lease"] != first:  # it lives
+        if first is not None and other["lease"] != first:  # the lease was extended, so the holder is alive
             raise busy(job_of(other))
         first = other["lease"]
         time.sleep(BEAT)
@@ -256,7 +256,7 @@ def has_died(holder: str) -> bool:
 
 
 def busy(job: Job) -> BusyError:
-    """Return the error for work that meets a running job."""
+    """Return the error for work blocked by a running job."""
     owner = f" for {job.owner}" if job.owner else ""
     return BusyError(
         f"Collection {job.collection!r} is being worked on: {job.kind}{owner}, since {job.started}.",
@@ -268,7 +268,7 @@ def busy(job: Job) -> BusyError:
 def _keep(graph: Graph, holder: str, id: str, ended: threading.Event, lost: threading.Event) -> None:
     """Extend the lease, and release it at the end. Sets `lost` if that fails for too long or the work is cancelled.
 
-    It runs in a thread of its own, where the limits of the work do not apply. A Ctrl-C within a message breaks the
+    It runs in a separate thread, where the limits of the work do not apply. A Ctrl-C within a message breaks the
     connection of the driver, so any error may follow.
     """
     beaten = time.monotonic()
@@ -284,6 +284,6 @@ def _keep(graph: Graph, holder: str, id: str, ended: threading.Event, lost: thre
             lost.set()
         beaten = began
     for _ in range(_TRIES):
-        with suppress(Exception):  # the lease ends by itself
+        with suppress(Exception):  # the lease expires by itself
             _release(graph, id)
             return

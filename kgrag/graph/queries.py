@@ -157,8 +157,8 @@ def _repeated(text: str, each: str) -> str:
 def catalogue() -> dict[str, Query]:
     """Return every query by its name, "folder/file" without the suffix.
 
-    Those of other packages, whose names begin with that of the entry point, are found in its package: the group is
-    `kgrag.queries`.
+    Other packages contribute queries by an entry point of the group `kgrag.queries`; its name is the folder, and its
+    package has the files.
     """
     queries: dict[str, Query] = {}
     for name, folder in _folders():
@@ -173,5 +173,5 @@ def _folders() -> Iterator[tuple[str, Traversable]]:
     own = [f for f in files("kgrag.cypher").iterdir() if f.is_dir() and not f.name.startswith("_")]
     yield from sorted((folder.name, folder) for folder in own)
     for entry in entry_points(group="kgrag.queries"):
-        with suppress(ImportError):  # whoever asks one of its queries hears that there is none
+        with suppress(ImportError):  # using one of its queries then reports that it does not exist
             yield entry.name, files(entry.module)

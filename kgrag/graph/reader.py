@@ -48,9 +48,9 @@ def escape(text: str) -> str:
 
 
 def begun_words(text: str) -> str:
-    """Return `text` as a query for names with all its words, the last of which may be incomplete.
+    """Return `text` as a query for names with all its words; the last word may be incomplete.
 
-    Each may be written with or without its diacritics and apostrophes, and without its article. Empty as `escape` is.
+    Diacritics, apostrophes and articles may be left out. The result is empty in the same cases as `escape`.
     """
     words = [_EDGES.sub("", word) for word in escape(text).split()]
     if not words:
@@ -89,7 +89,7 @@ _FILTER_CANDIDATES = 1000  # nearest passages that a filter is tried on before t
 _SCANNED = 100_000  # passages of a collection that are scanned where the vector index is unsure
 FEW = 20_000
 """Passages of a collection up to which its vector index is asked for more: there it takes little longer."""
-_NAMES = 1000  # names that fit what was typed, of which those of most passages are given
+_NAMES = 1000  # matching names that are considered; the ones with most passages are returned
 _ALWAYS = datetime(1, 1, 1, tzinfo=UTC)  # instead of a null, with which Neo4j plans a statement again
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")  # as JSON has it: 007 and 1_000 are texts
 _ALL = 2**31 - 1  # matches: more than an index of Lucene holds
@@ -270,7 +270,7 @@ class Reader:
     ) -> list[dict[str, Any]]:
         """Return at most 51 documents that a question may name: see `cypher/look_up/structured_documents.cypher`.
 
-        `names`: normalised, those that a title may have; `headings`: in lower case.
+        `names`: normalised names that a title may have; `headings`: in lower case.
         """
         name = self.collection.name
         return self.rows(
@@ -385,7 +385,7 @@ def document(graph: Graph, collection: Collection, key: str, limit: int) -> Docu
 def documents(graph: Graph, collection: str, after: str, limit: int, search: str = "") -> list[DocumentInfo]:
     """Return at most `limit` documents in the order of their keys, after the key `after`.
 
-    `search`: words, or parts of some, each of which stands in the key or the title.
+    `search`: words, or parts of words, that must all occur in the key or the title.
     """
     words = search.lower().split()
     records = graph.run("look_up/documents", collection=collection, after=after, words=words, limit=limit)

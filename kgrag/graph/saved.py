@@ -132,8 +132,8 @@ def from_text(query: Query, texts: Sequence[tuple[str, str]]) -> dict[str, Any]:
 def question_parameters(collection: Collection, question: str, vector: Sequence[float]) -> dict[str, Any]:
     """Return the query parameters of a question: its words as a Lucene query, its embedding, and the indexes.
 
-    The index names are those that queries of one's own need: $passage_text, $triple_text and $entity_name for
-    full-text search, $passage_vectors, $triple_vectors and $entity_vectors for vector search on $embedding.
+    The index names are for the user's own queries: $passage_text, $triple_text and $entity_name for full-text search,
+    $passage_vectors, $triple_vectors and $entity_vectors for vector search on $embedding.
     """
     texts = ("passage_text", "triple_text", "entity_name")
     return {

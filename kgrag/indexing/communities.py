@@ -1,9 +1,9 @@
-"""Communities: entities that belong together, in levels, each with a report on what the texts say of them (GraphRAG).
+"""Communities: related entities, in levels, each with a report on the texts about them (GraphRAG).
 
 Source: Edge et al. (2024), section 3.1. The graph is the ledger: a community keeps its members while the collection
-grows, and its report while what it rests on stays the same. Interrupted at any moment and run again, it goes on: what
-is written is not asked for again. A report that a model wrote is never replaced by sentences; where it no longer holds,
-it is marked (`stale`) until a model writes it again.
+grows, and its report while its sources stay the same. An interrupted run can be repeated and does not request finished
+reports again. A model's report is never replaced by sentences; when outdated, it is marked `stale` until a model
+rewrites it.
 """
 
 from collections import Counter

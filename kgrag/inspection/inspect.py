@@ -263,8 +263,8 @@ def _finding(name: str, level: Level, number: int, message: str, remedy: str, ex
     return Finding(name, level, number, message, remedy[:1].upper() + remedy[1:], tuple(examples[:EXAMPLES]))
 
 
-_TOP = 5  # names shown of those that have most
-_HELD = 200  # bytes that the server takes for a text that it holds, besides its characters
+_TOP = 5  # names shown at the top of a distribution
+_HELD = 200  # bytes of overhead of a text in the server's memory, besides its characters
 
 Row = Mapping[str, Any]
 
@@ -272,8 +272,8 @@ Row = Mapping[str, Any]
 def inspect(graph: Graph, name: str, settings: Settings, *, near: float = NEAR) -> Inspection:
     """Return a collection's counts, distributions, coverage and health; nothing is written.
 
-    `near`: (1 + cosine) / 2 from which passages nearly say the same and names may be one. Raises NotFoundError,
-    MismatchError for a database of another schema version, ConfigurationError for a score that is none.
+    `near`: (1 + cosine) / 2 from which passages are near-duplicates and names may mean one entity. Raises
+    NotFoundError, MismatchError for another schema version, ConfigurationError if `near` is not a score.
     """
     if not 0 <= near <= 1:
         raise ConfigurationError(f"{near:g} is not a score.", "Give one from 0 to 1, such as 0.98.")

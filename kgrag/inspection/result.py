@@ -70,9 +70,9 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How many passages were read by an extraction or by TAGME (`kind`) with one version of a prompt or of settings.
+    """The number of passages processed by extraction or TAGME (`kind`) with one version of a prompt or of settings.
 
-    `version`: empty where they were not read; `current`: whether it is that of the present settings.
+    `version`: empty for unprocessed passages; `current`: whether it matches the current settings.
     """
 
     kind: Literal["extract", "tag"]

@@ -71,13 +71,13 @@ class Corpus:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question with the documents that hold its answer (`gold`: their keys, distinct) and its known answers.
+    """A question with the documents that contain its answer (`gold`: their distinct keys) and its known answers.
 
-    `steps` is the number of single questions that it is made of, 0 where the data set does not say. `path` is the gold
-    in the order in which it leads to the answer, empty where the data set does not say. `structure`: the texts of the
-    pages, tables and sections that the question names, empty where it names none. `choices`: the answer is one of
-    these, where there are any. `supports`: the sentences of the gold that lead to the answer. `singles`: the single
-    questions that it is made of, in their order, that of each gold in `path` where that is known.
+    `steps` is the number of single questions that it consists of, 0 if unknown. `path` is the gold in the order in
+    which it leads to the answer, empty if unknown. `structure`: the texts of the pages, tables and sections that the
+    question names. `choices`: if not empty, the answer is one of these. `supports`: the sentences of the gold that lead
+    to the answer. `singles`: the single questions that it consists of, in order, one for each gold in `path` if that is
+    known.
     """
 
     id: str
@@ -124,8 +124,8 @@ class Ingested:
 class Dataset:
     """A question set. `keys` are the ids of its corpus, whose texts are read only when they are ingested.
 
-    `path` is where it was read from. `notes` say what was left out. `variants` say how its corpus differs from what
-    is read there. `gold_texts`: gold key -> its text, where gold is only part of a document (see `variants.join`).
+    `path`: the file or folder that was read. `notes`: the omissions. `variants`: how its corpus differs from the one
+    in `path`. `gold_texts`: gold key -> its text, if gold is only part of a document (see `variants.join`).
     """
 
     path: Path
@@ -138,7 +138,7 @@ class Dataset:
 
     @property
     def name(self) -> str:
-        """The name of its folder or file; that of the folder, too, where the file's says only which part it is."""
+        """The name of its folder or file, prefixed with the folder's name if the file's is only a part: "dev"."""
         stem = self.path.name if self.path.is_dir() else self.path.stem
         if stem.lower() in ("train", "dev", "test", "data", "validation"):
             stem = f"{self.path.parent.name}-{stem}"

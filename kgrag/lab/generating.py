@@ -113,10 +113,10 @@ def generate(
     threads: int = 8,
     progress: Progress,
 ) -> GenerationReport:
-    """Make a question set of `number` questions in a folder, or go on with one that was interrupted there.
+    """Make a question set of `number` questions in a folder, or resume an interrupted one there.
 
-    `ask` False: no model is asked. Gold are passages, which are the set's corpus. Raises InputError when the folder
-    cannot be written, or holds what was made otherwise; ConfigurationError with `ask` when no language model is set.
+    `ask` False: no model is asked. Gold are passages, which form the set's corpus. Raises InputError if the folder
+    cannot be written or was made with other options, and ConfigurationError with `ask` if no language model is set.
     """
     started = time.monotonic()
     llm = collection.kg.language_model() if ask else None

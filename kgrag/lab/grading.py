@@ -200,8 +200,7 @@ class ModelGrader:
 def read_answers(path: Path) -> list[SaidAnswer]:
     """Return the answers in a JSON Lines file, each as in `SaidAnswer`, or as `kgrag ask --json` prints it.
 
-    Of the latter, its citations are what was shown, and the ranking where it cites nothing. Raises InputError, naming
-    the line.
+    For those, the context is the citations, or the ranking if there are none. Raises InputError that names the line.
     """
     answers = {}
     for number, (place, row) in enumerate(json_lines(path, _FORM), 1):

@@ -34,8 +34,8 @@ KINDS: dict[str, tuple[float, ...]] = {
 }  # fmt: skip
 """Kind of edges -> its density settings: keywords of a passage, nearest passages, passages of a name, TAGME's rho.
 
-With titles a document's title is among the keywords of its passages, which it ties, as in KGP. A keyword ties passages
-that have it among their best; a word those that hold it, if it is among the best of any: KGP can be read both ways.
+With titles, a document's title is a keyword that connects its passages, as in KGP. A keyword connects the passages with
+it among their best; a word, all passages that contain it, if it is among the best of any. KGP can be read both ways.
 """
 
 USUAL = tuple(kind for kind in KINDS if not kind.startswith("word") and kind != "named+next")
@@ -47,7 +47,7 @@ _OPTIONS = {
 }  # fmt: skip
 
 SAMPLE = 500
-"""Passages at most whose neighbours tell the density of a graph."""
+"""Maximum number of passages sampled to estimate the density of a graph."""
 
 _ALL = 2**31 - 1  # no cap
 _BATCH = 50
@@ -58,11 +58,11 @@ _OVER_FETCH = 200  # candidates of the vector index, which are scored again exac
 class Quality:
     """The quality of one kind of edges at one density setting. Shares are 0 to 1.
 
-    `sf_em`: questions whose gold documents, or sentences, are all among the seeds and their neighbours. `recall`: gold
-    that is. `precision`: the share of these passages that is gold. `neighbours`: of a seed. `density`: 2E / (V (V -
-    1)) of the graph of V passages and E edges, and `pairs` that E; both from SAMPLE passages where there are more.
-    `p50_ms`: fetching the neighbours of all seeds of a question, in one round trip. `walk`: gold documents that a walk
-    over these edges alone finds, and `walk_ms` what it takes; None where nobody walked.
+    `sf_em`: questions with all gold documents, or sentences, among the seeds and their neighbours. `recall`: gold among
+    them. `precision`: the gold share of these passages. `neighbours`: per seed. `density`: 2E / (V (V - 1)) of the
+    graph with V passages and E edges, and `pairs`: E; both estimated from SAMPLE passages if there are more. `p50_ms`:
+    time to fetch the neighbours of all seeds of a question, in one round trip. `walk`: gold documents found by a walk
+    over these edges only, and `walk_ms` its time; None without a walk.
     """
 
     edges: str

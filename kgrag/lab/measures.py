@@ -80,10 +80,10 @@ def text_ranks(
 ) -> tuple[int | None, ...]:
     """Return the rank of the passage that completes each gold, whose text is a part of a document.
 
-    A gold text is taken as its distinct runs of WORDS words (of all its words, if it has fewer), words in normal form.
-    It is found at the first passage at which the passages of its document so far, taken together, hold `share` of these
-    runs. Two passages of which each holds nearly half of it thus find it at the second; passages of the same document
-    that share only common words with it do not find it. Ranks count passages, so two golds may have the same rank.
+    A gold text is represented by its distinct runs of WORDS words (of all its words, if fewer), in normal form. It is
+    found at the first passage where the passages of its document so far together contain `share` of these runs. So two
+    passages with nearly half of it each find it at the second; passages of the same document that share only common
+    words with it do not find it. Ranks count passages, so two golds may have the same rank.
     """
     missing = {key: _runs(texts[key].text) for key in gold if key in texts}
     allowed = {key: len(runs) * (1 - share) for key, runs in missing.items()}

@@ -1,12 +1,12 @@
-"""Records of experiments: files that grow by a line, so that an interrupted run resumes, and ranks to publish.
+"""Records of experiments: append-only files, so that an interrupted run resumes, and ranks to publish.
 
-A folder holds a JSON Lines file for each system and data set. The first line names them; each
-further line is one question's record, written as soon as it is made; of two lines of a question the later one counts.
+A folder has a JSON Lines file for each system and data set. The first line names them; each further line is one
+question's record, written as soon as it is made. If a question has two lines, the later one counts.
 The file's name ends in a digest of the first line, so that records of another corpus, embedder, retriever, option or
 depth are never taken for these.
 
-A file of ranks is small, and without a word of the data: compressed JSON Lines. The first line says what was measured
-and how; each further one is a question: its id, its hops and type, how many golds it has, and for each retriever or
+A file of ranks is small and contains no text of the data set: compressed JSON Lines. The first line describes the
+measurement. Each further line is a question: its id, hops and type, its number of golds, and for each retriever or
 system their ranks and the milliseconds.
 """
 
@@ -237,10 +237,10 @@ def read_ranks(path: Path, *, baseline: str | None = None, at: Sequence[int] = (
 
 
 def changes(result: Result, k: int) -> list[dict[str, Any]]:
-    """Return the questions with more or less gold among a system's first k than the baseline has.
+    """Return the questions with more or less gold among a system's first k than in the baseline.
 
-    Each with the ranks of its gold `before`, in the baseline, and `after`, None beyond the depth, and how much more of
-    it is found (`gained`, -1 to 1); of each system what is gained first. Raises InputError without a baseline.
+    Each row has the ranks of its gold `before` (in the baseline) and `after`, None beyond the depth, and the change of
+    the found share (`gained`, -1 to 1). Gains of a system come first. Raises InputError without a baseline.
     """
     if result.baseline is None:
         raise InputError("Changes are those against a baseline.", "Name it with --baseline.")

@@ -186,9 +186,9 @@ class Result:
     `rows`: system -> measure -> value. `groups`: type, hops or density -> group -> such rows. `differences`: system ->
     measure -> difference from the `baseline` with its 95 % interval. `errors` and `problems`: system -> question ->
     why there is no answer, or what failed although there is one. `about`: data set, embedder, collection; `conditions`:
-    what it was measured with. `overlaps`: what each gets right that the baseline does not, and the other way round.
-    `marking`: what marking took, None if nothing was to be marked. `notes`: sentences. `refused`: what was not measured
-    -> what the collection lacks for it.
+    the conditions of the measurement. `overlaps`: shares that only a system or only the baseline gets right.
+    `marking`: the usage for grading, None if nothing was graded. `notes`: sentences. `refused`: unmeasured system ->
+    the missing parts of the collection.
     """
 
     title: str

@@ -77,8 +77,8 @@ class Record:
 
     `documents`: the keys of the documents found, best first, distinct unless gold is measured by its text. `ranks`: for
     each gold of the question its rank, or None; without gold, the rank of the first passage with an answer. `error`:
-    why the system found nothing at all, empty if it did answer. `answer`: what it said, None of a retriever, whose
-    calls of a language model are `usage`. `passages`: the ids of those that were ranked, best first.
+    why the system found nothing at all, or "". `answer`: the system's answer, None for a retriever, whose calls of a
+    language model are in `usage`. `passages`: the ids of the ranked passages, best first.
     """
 
     system: str

@@ -169,8 +169,8 @@ def mean_loss(
 def _hinge(h: Array, by: Array, gold: list[int], start: Array, training: GnnRetTraining) -> Loss:
     """Return max(0, r + mean h(gold) - mean h(others)); the others are the nearest O passages without the gold.
 
-    `h` [passages]: distances, `by` [passages, parameters]: their derivatives, `start` [passages]: what is nearest
-    before the layers.
+    `h` [passages]: distances, `by` [passages, parameters]: their derivatives, `start` [passages]: the distances before
+    the layers.
     """
     order = np.argsort(h if training.nearest == "integrated" else start, kind="stable")
     others = [i for i in order[: training.competitors] if i not in gold]

@@ -89,8 +89,7 @@ def read(
 ) -> tuple[Triple, ...]:
     """Read facts in passages that help answer a question, beyond the known ones. Raises ModelError.
 
-    Facts that say nothing, those that are known, and those of the prompt's own example are left out, as are those
-    beyond MOST_FACTS.
+    Empty facts, known facts, facts from the prompt's own example, and facts beyond MOST_FACTS are left out.
     """
     if not passages:
         return ()

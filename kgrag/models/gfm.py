@@ -1,9 +1,9 @@
-"""The network of GFM-RAG: messages over the triples of a graph that depend on a question; its weights in files.
+"""The network of GFM-RAG: question-dependent message passing over the triples of a graph; its weights in files.
 
-A question's vector stands at the entities that the question names, zeros at all others. In each layer an entity
-receives from each neighbour the product of the neighbour's vector and that of the relation between them (DistMult),
-adds them up, and becomes what one linear layer makes of its own vector and that sum, on top of what it was. Relations
-are known by the vectors of their texts alone, so that the network can be used over a graph that it was not trained on.
+The entities named in a question start with the question's vector, all others with zeros. In each layer an entity
+receives from each neighbour the product of the neighbour's vector and the relation's vector (DistMult), and sums them.
+A linear layer of its own vector and the sum is added to its vector. Relations are represented only by the vectors of
+their texts, so the network can be used over a graph that it was not trained on.
 Source: GFM-RAG (Luo et al., 2025), section 3.2; NBFNet (Zhu et al., 2021), section 3.2. Needs torch: import it where it
 is used.
 

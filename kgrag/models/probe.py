@@ -31,7 +31,7 @@ _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 def model_checks(settings: Settings) -> Iterator[Check]:
-    """Ask the servers that the settings name, by a few short calls of which nothing is kept."""
+    """Probe the servers in the settings by a few short calls; nothing is stored."""
     if settings.chat.model is None:
         yield Check("Language model", True, "none: searches work, questions are not answered (KGRAG_CHAT__MODEL)")
     else:

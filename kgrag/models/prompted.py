@@ -116,7 +116,7 @@ def _end(reply: str, start: int) -> int:
 
 
 def _repaired(part: str) -> Iterator[Any]:
-    """Yield a damaged object or list, up to the end of its last complete part."""
+    """Yield a repaired object or list, up to the end of its last complete part."""
     import json_repair
 
     end = max(part.rfind("}"), part.rfind("]")) + 1

@@ -1,8 +1,8 @@
 """Requests to a server that ranks: the relevance of each text to a question.
 
-There are two protocols: that of Cohere and Jina, which vLLM and llama.cpp speak, too (`documents`, `relevance_score`),
-and that of Text Embeddings Inference (`texts`, `score`). Which one a server speaks, how many texts it takes at once and
-whether it cuts long ones without being asked to is found out at the first refusal, and kept to from then on.
+There are two protocols: one of Cohere and Jina, also supported by vLLM and llama.cpp (`documents`, `relevance_score`),
+and one of Text Embeddings Inference (`texts`, `score`). The first refusals show the server's protocol, its maximum
+batch, and whether it truncates long texts by default; later requests follow this.
 """
 
 import json

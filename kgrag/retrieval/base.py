@@ -27,11 +27,11 @@ __all__ = [
     "check_retriever", "make_retriever",
 ]  # fmt: skip
 RETRIEVERS: "Plugins[type[Retriever]]" = Plugins("kgrag.retrievers", "retriever")
-"""By name; adding one is a module and an entry point."""
+"""The retrievers by name; a new one needs a module and an entry point."""
 DEFAULT_RETRIEVER = "pathrank"
 
 _DEPTHS = (1, 8, 8, 64)
-"""How many times as many passages as are wanted are ranked, each time after a pause: some of them were gone before."""
+"""Multiples of the wanted passages to rank, one per attempt after a pause, since some passages may be removed."""
 
 _LOG = logging.getLogger(__name__)
 Scale = Literal["cosine", "share", "relevance", "rank"]
@@ -50,11 +50,11 @@ Use = Literal["words", "vectors", "names", "triples", "mentions of TAGME", "a la
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question with the documents that may answer it. A lone surrogate, which no server accepts, becomes U+FFFD.
+    """A question with a filter of documents. A lone surrogate, which no server accepts, becomes U+FFFD.
 
     Attributes:
         text: at most LONGEST characters, since each word is looked up.
-        filter: which documents may match.
+        filter: the documents that may match.
         listener: receives each event of the search, or None.
         memory: the state of retrievers across the queries of one question: {retriever: state}.
         knowledge: collections of kind knowledge whose facts may bridge between passages.
@@ -127,7 +127,7 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A summary or report for the reader. `leaves`: ids of the passages that it rests on, nearest first."""
+    """A summary or report for the reader. `leaves`: ids of its source passages, nearest first."""
 
     title: str
     text: str
@@ -135,7 +135,7 @@ class Topic:
 
 
 Evidence = Sequence[str] | Topic
-"""The content of one number of the evidence: the ids of one passage or of several, or a summary."""
+"""One numbered item of evidence: the ids of one or several passages, or a summary."""
 
 
 class VectorOptions(Options):
@@ -170,12 +170,12 @@ class Retriever(ABC):
       which add and scale scores. Scores of different retrievers are on different scales, so kgrag has neither.)
 
     Args:
-        on: a collection's context, or the retrievers that it works on.
-        options: options of the class.
+        on: a collection's context, or the retrievers to work on.
+        options: the options of the class.
 
     Attributes:
         over: the names of the default retrievers that it works on, if any.
-        several: whether it takes any number of them.
+        several: whether it accepts any number of them.
         paper: its source.
         uses: the resources of the retriever and its parts.
         needs: its requirements besides the graph.
@@ -204,7 +204,7 @@ class Retriever(ABC):
     scale: Scale = "rank"
 
     constants: ClassVar[Any] = None
-    """Its fixed configuration as a dataclass, which no option changes; records depend on it."""
+    """The fixed configuration as a dataclass, which no option changes; records depend on it."""
     settings: Options
     """The options in force."""
 
@@ -288,7 +288,7 @@ class Retriever(ABC):
         Returns:
             True if it or one of its parts does.
         """
-        own = type(self).evidence is not Retriever.evidence  # which is of the last query
+        own = type(self).evidence is not Retriever.evidence  # it returns the evidence of the latest query
         return own or any(part.is_stateful() for part in self.parts)
 
     def requires(self) -> frozenset[Layer]:
@@ -335,10 +335,10 @@ class Retriever(ABC):
 
         Args:
             query: the question.
-            k: how many passages.
+            k: the number of passages.
 
         Returns:
-            At most `k` hits, best first; none for an empty question.
+            At most `k` hits, best first; no hits for an empty question.
         """
         started = time.perf_counter()
         question = Query(query) if isinstance(query, str) else query
@@ -352,7 +352,7 @@ class Retriever(ABC):
             scored = self.ranked(question, depth * k)
             hits = self.hits(scored)[:k]
             whole = len(hits) >= min(k, len(scored)) and (hits or not self._removed_from())
-            if whole or self.max_model_calls():  # a language model's calls cost more than a shorter list
+            if whole or self.max_model_calls():  # repeating model calls would cost more than a short list is worth
                 break
         _LOG.info("%s: %d of %d passages in %.0f ms", self.name, len(hits), k, 1000 * (time.perf_counter() - started))
         notes = self.notes(scored) if hits else (*self.notes(scored), *unknown_keys(self.contexts, question.filter))
@@ -363,7 +363,7 @@ class Retriever(ABC):
 
         Args:
             query: the question.
-            n: how many passages.
+            n: the number of passages.
 
         Returns:
             At most `n` passages, best first.
@@ -376,7 +376,7 @@ class Retriever(ABC):
 
         named = ",".join(context.reader.collection.name for context in self.contexts)
         with span(f"retrieval {named}", client=True, retriever=type(self).name, k=n) as noted:
-            noted |= {"gen_ai.operation.name": "retrieval", "gen_ai.data_source.id": named}  # as OpenTelemetry has it
+            noted |= {"gen_ai.operation.name": "retrieval", "gen_ai.data_source.id": named}  # names of OpenTelemetry
             return self.context.current(rank)
 
     @property
@@ -393,7 +393,7 @@ class Retriever(ABC):
         Returns:
             id -> passage, without missing ones.
         """
-        return self.context.reader.passages(ids)  # it gives those of other collections, too
+        return self.context.reader.passages(ids)  # also works for ids of other collections
 
     def hits(self, scored: Sequence[Scored]) -> tuple[Hit, ...]:
         """Return the passages of a ranking with their texts.
@@ -408,7 +408,7 @@ class Retriever(ABC):
         return tuple(Hit(passages[s.id], s.score, s.why) for s in scored if s.id in passages)
 
     def _removed_from(self) -> bool:
-        """Return whether indexes may still hold removed nodes in place of new ones, so that searches find nothing."""
+        """Return whether indexes may still hold removed nodes instead of new ones, so that searches find nothing."""
         return any(context.reader.stale() for context in self.contexts)
 
     def on(self, *parts: "Retriever") -> Self:
@@ -476,7 +476,7 @@ def check_retriever(expression: str) -> str:
 
 
 def check_defaults(defaults: Mapping[str, Mapping[str, object]]) -> None:
-    """Raise NotFoundError or ConfigurationError when settings name a retriever or an option that does not exist."""
+    """Raise NotFoundError or ConfigurationError if settings name a retriever or an option that does not exist."""
     for name, options in defaults.items():
         RETRIEVERS.find(name.replace("_", "-")).check(options)
 

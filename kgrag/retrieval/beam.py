@@ -1,9 +1,9 @@
-"""Diverse triple beam search: chains of triples that lead on from initial ones towards the question.
+"""Diverse triple beam search: expand chains of triples from initial ones towards the question.
 
 GEAR, section 4.2, Algorithm 1. The score of a chain is the cosine of the question with the chain's triples as one
-text. It is approximated by the mean of the triples' own unit vectors, so that the server scores with cosines alone:
-of the sum of a chain's vectors only its product with the question (`dot`) and its squared length (`square`) matter.
-The twin statements are `cypher/retrieve/beam_*.cypher`; a search is one round trip a step.
+text. It is approximated by the mean of the triples' own unit vectors, so that the server needs only cosines: the sum of
+a chain's vectors matters only by its product with the question (`dot`) and its squared length (`square`).
+The matching statements are `cypher/retrieve/beam_*.cypher`; a search takes one round trip per step.
 """
 
 import math
@@ -21,12 +21,12 @@ from kgrag.retrieval.trail import follow
 from kgrag.runtime.options import Count
 from kgrag.values.results import Step
 
-_OVER_FETCH = 8  # the index errs among near equals, and misses outliers when it is asked for few
+_OVER_FETCH = 8  # the index confuses near equals, and misses outliers if only a few results are requested
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A triple of a chain; `entity`: the name that it shares with the one before; `cosine`: of the chain up to it."""
+    """A triple of a chain; `entity`: the name shared with the previous triple; `cosine`: of the chain so far."""
 
     id: str
     text: str
@@ -47,7 +47,7 @@ class Beam:
 
 
 class Diversity(Protocol):
-    """How many beams are kept, and what the lesser children of one count."""
+    """The number of beams to keep, and the discount for lower-ranked children of one beam."""
 
     @property
     def beams(self) -> int: ...  # noqa: D102
@@ -58,7 +58,7 @@ class Diversity(Protocol):
 
 
 class ChainOptions(FusionOptions):
-    """Options of a diverse beam search over chains of triples, wherever these are (GEAR, section 4.2, appendix C)."""
+    """Options of a diverse beam search over chains of triples in any source (GEAR, section 4.2, appendix C)."""
 
     beams: int = Field(10, ge=1, le=1_000, description="b: chains kept at each step (GEAR, appendix C)")
     length: int = Field(2, ge=1, le=8, description="l: triples of a chain (GEAR, appendix C)")
@@ -88,7 +88,7 @@ class BeamOptions(ChainOptions):
 
 
 def base_ranking(base: Retriever, query: Query, n: int) -> list[Scored]:
-    """Return the best `n` passages of the retriever that is expanded, with its rank in their trails."""
+    """Return the best `n` passages of the base retriever, with their ranks in their trails."""
     ranking = []
     for rank, scored in enumerate(base.context.current(lambda: base.rank(query, n)), 1):
         step = Step(f"{base.name} rank {rank}", "Passage", "", scored.score)
@@ -126,7 +126,7 @@ def beam_search(
 ) -> list[Beam]:
     """Return the best chains that begin with a triple of `passages` or of `triples` (ids); ties by ids.
 
-    All are equally long: `settings.length` triples, or fewer where no chain leads on.
+    All are equally long: `settings.length` triples, or fewer if no chain can be extended.
     """
     vector = query.vector(context.embedder)
     rows = context.row(
@@ -147,7 +147,7 @@ def beam_search(
 
 
 def source_passages(beams: Sequence[Beam]) -> list[Scored]:
-    """Return the passages that state the chains' triples, breadth-first: of all first triples, all second ones, etc."""
+    """Return the passages that state the chains' triples, breadth-first: all first triples, all second ones, etc."""
     passages: dict[str, Scored] = {}
     for position in range(max((len(beam.links) for beam in beams), default=0)):
         for beam in beams:
@@ -161,7 +161,7 @@ def best(branches: Sequence[Sequence[Beam]], settings: Diversity) -> list[Beam]:
 
     Algorithm 1, lines 15 to 20.
 
-    The n-th best of a branch, from 0, counts exp(-min(n, gamma) / gamma) of its score, unless `diverse` is off.
+    The n-th best of a branch, from 0, has its score multiplied by exp(-min(n, gamma) / gamma), unless `diverse` is off.
     """
     gamma = settings.gamma or 2 * settings.beams
     pool = []
@@ -196,11 +196,11 @@ def _step(context: SearchContext, vector: list[float], beams: Sequence[Beam], s:
     rows, grown, cosines = neighbours(s.neighbours if s.exact else s.beams)
     if s.exact and grown:
         texts = [" ".join(x.text for x in beam.links) for beam in grown]
-        each = list(dict.fromkeys(texts))  # a product of matrices need not give equal rows equal cosines
+        each = list(dict.fromkeys(texts))  # a matrix product may give equal rows different cosines
         near = dict(zip(each, (context.embedder.embed(each) @ np.asarray(vector, np.float32)).tolist(), strict=True))
         cosines = [near[text] for text in texts]
     elif s.diverse and any(beam.score + cosine <= 0 for beam, cosine in zip(grown, cosines, strict=True)):
-        # a weight below 1 raises a negative score: more than `beams` children of one may be among the best
+        # a weight below 1 raises a negative score, so more than `beams` children of one may be among the best
         rows, grown, cosines = neighbours(s.neighbours)
     branches: list[list[Beam]] = [[] for _ in beams]
     for row, beam, cosine in zip(rows, grown, cosines, strict=True):

@@ -20,6 +20,6 @@ class Bm25(Retriever):
     uses = ("words",)
 
     def rank(self, query: Query, n: int) -> list[Scored]:
-        """See Retriever. Words of every question ("what does") count only where there are no others."""
+        """See Retriever. Question words ("what does") count only if the question has no other words."""
         rows = self.context.reader.fulltext(query.text, n, query.filter)
         return [Scored(id, score, (rank_step("bm25", rank, score),)) for rank, (id, score) in enumerate(rows, 1)]

@@ -1,4 +1,4 @@
-"""Facts of a knowledge graph as bridges between passages, beside another retriever.
+"""Use facts of a knowledge graph as bridges between passages, in addition to another retriever.
 
 Beams of facts start from the entities of the question in a collection of kind knowledge (`knowledge`, Millions of
 GEAR-s, section 4.1). Each fact leads to the passage that shares most words with it. These passages are fused with the
@@ -33,10 +33,10 @@ from kgrag.values.results import Filter, Step
 # Facts without passages: linking to a collection of kind knowledge, and diverse beam search over it.
 #
 # Millions of GEAR-s, section 4.1; the search is GEAR's (section 4.2, Algorithm 1). The facts have no vectors: their
-# texts are embedded as they are met, and kept, as many as fit. The statements are `cypher/retrieve/knowledge_*.cypher`.
+# texts are embedded on first use and cached up to a limit. The statements are `cypher/retrieve/knowledge_*.cypher`.
 
 
-_KEPT = 50_000  # vectors of texts: 50 MB of 256 numbers
+_KEPT = 50_000  # cached vectors; 50 MB with 256 dimensions
 _TRIED = 10  # candidate facts for a text; the best fitting one is taken
 _LONGEST_NAME = 8  # words
 _FITTING = 10  # candidate passages for a fact; the first that passes the filter is taken
@@ -94,7 +94,7 @@ class TextVectors:
 
 
 class Knowledge:
-    """A collection of kind knowledge beside one of documents, whose embedder scores the facts."""
+    """A collection of kind knowledge; the embedder of the searched collection scores its facts."""
 
     def __init__(self, reader: Reader, vectors: TextVectors) -> None:
         self.reader = reader
@@ -106,7 +106,7 @@ class Knowledge:
     def of(cls, context: SearchContext, name: str) -> "Knowledge":
         """Open a collection of facts beside the context's own. Raises NotFoundError or MismatchError."""
         graph = context.reader.graph
-        reader = Reader(graph, check_knowledge(open_collection(graph, name)))  # it may have been made again
+        reader = Reader(graph, check_knowledge(open_collection(graph, name)))  # it may have been recreated
         return cls(reader, context.cached(TextVectors, lambda: TextVectors(context.embedder)))
 
     def link(self, facts: Sequence[Triple], options: KnowledgeOptions) -> list[Linked]:
@@ -230,7 +230,7 @@ class Knowledge:
     def _dots(self, texts: Iterable[str], vector: Vectors) -> list[float]:
         """Return the scalar product of each text's unit vector with a vector [d]. Equal texts get equal products.
 
-        The rows of a matrix product may round differently, and then ids would not decide between equal texts.
+        The rows of a matrix product may round differently, and ids would then not break ties between equal texts.
         """
         texts = list(texts)
         distinct = list(dict.fromkeys(texts))

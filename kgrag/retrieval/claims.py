@@ -1,9 +1,9 @@
-"""Whether passages say what a claim says: supported, not supported, or not checked where no rule can tell.
+"""Check claims against passages: supported, not supported, or not checked if no rule can decide.
 
-A claim is read clause by clause. A clause is supported when one clause of a passage has its verb, words, names and
-numbers, with the same negation, the same one who does it and each name in the same role. A pronoun means the topic of
-its passage. A clause is not supported when no passage has one of its names or numbers, or when a clause with the same
-verb has another name, number or subject, or the opposite. Otherwise it is not checked: another word may mean the same.
+A claim is checked clause by clause. A clause is supported if one clause of a passage has its verb, words, names and
+numbers, with the same negation, the same agent and each name in the same role. A pronoun means the topic of its
+passage. A clause is not supported if no passage has one of its names or numbers, or if a clause with the same verb has
+another name, number or subject, or the opposite. Otherwise it is not checked, since another word may mean the same.
 """
 
 import re
@@ -49,11 +49,11 @@ _NOTHING = frozenset[str]()
 _MEANING = PRONOUNS | WORDS["referring"] - {"that", "both", "then"}
 _ADJECTIVES = ("ish", "ese", "ian", "can", "nch")
 _DIGITS = 4  # digits of the largest numbers that are added: years
-_SHARED = 0.4  # part of the words of two passages that are near-duplicates
+_SHARED = 0.4  # share of common words from which two passages are near-duplicates
 _ARTICLES = frozenset(("the", "a", "an"))
-_CLAIM = 2  # words from which a text without a name or a number claims something
+_CLAIM = 2  # content words from which a text without a name or a number is a claim
 _PASSAGES = 256  # passages whose clauses are cached, since all sentences of an answer are compared with them
-_ALIKE = 4  # letters that two words of one root begin with: design, designer
+_ALIKE = 4  # common first letters of two words with one root: design, designer
 _QUOTED = re.compile(r"[“\"„«]([^”\"“»]{8,})[”\"“»]")
 _POINTERS = re.compile(r"\b(?:passage|source|document|text)s?\s+\d+", re.IGNORECASE)
 _BARE = frozenset("yes no true false both neither".split())
@@ -63,14 +63,14 @@ _ACCORDING = re.compile(r"^According to [^,]{,60}, |, according to [^,]{,60}(?=[
 
 
 class Check(NamedTuple):
-    """The result of a check. `spans`: place of a passage -> its first sentence that supports a part of the claim."""
+    """The result of a check. `spans`: position of a passage -> its first sentence that supports part of the claim."""
 
     verdict: Verdict
     spans: Mapping[int, Span] = MappingProxyType({})
 
 
 class _Text(NamedTuple):
-    """A passage as it is read for checks: its `title`, its clauses, its rows, and all forms and names in it."""
+    """A passage parsed for checks: its `title`, its clauses, its rows, and all forms and names in it."""
 
     title: frozenset[str]
     clauses: tuple[Clause, ...]
@@ -80,28 +80,28 @@ class _Text(NamedTuple):
 
 
 class _Row(NamedTuple):
-    """A row of a table: (forms of the header, forms of the cell) by columns, and where it stands."""
+    """A row of a table: (forms of the header, forms of the cell) by columns, and its position in the text."""
 
     cells: tuple[tuple[frozenset[str], frozenset[str]], ...]
     span: Span
 
 
 def claims_nothing(claim: str) -> bool:
-    """Return whether a text has no number, no name and at most one word that says something."""
+    """Return whether a text has no number, no name and at most one content word."""
     words = _content(words_of_sentence(CITATION.sub("", claim)))
     telling = any(w.kind == "n" or (w.kind == "d" and len(w.text) > 1 and w.text not in NUMBERS) for w in words)
     return not telling and len({word.form for word in words if word.kind == "w"}) < _CLAIM
 
 
 def has_content(text: str) -> bool:
-    """Return whether a text says anything but where to look: "Passage 2 gives details" does not."""
+    """Return whether a text says more than where to look: "Passage 2 gives details" does not."""
     words = words_of_sentence(_POINTERS.sub("", CITATION.sub("", text)))
     telling = any(word.text not in WORDS["pointing"] for word in _content(words))
     return telling or any(word.text in _BARE for word in words)
 
 
 def check(claim: str, parts: Sequence[Part]) -> Check:
-    """Return whether passages in English support a claim, held together by the names that they share.
+    """Return whether passages in English, linked by the names that they share, support a claim.
 
     Args:
         claim: a sentence, or a part of one, of an answer.
@@ -122,12 +122,12 @@ def check(claim: str, parts: Sequence[Part]) -> Check:
     worst: Verdict = max((one.verdict for one in checks), key=_WORST.index, default="not checked")
     spans = {place: span for one in reversed(checks) for place, span in one.spans.items()}
     if len({*chain(*(one.spans.values() for one in checks))}) > 1 and {w.text for w in words} & WORDS["conditions"]:
-        worst = max(worst, "not checked", key=_WORST.index)  # "He pays if ..." is more than "he pays"
+        worst = max(worst, "not checked", key=_WORST.index)  # "he pays if ..." does not support "he pays"
     return Check(worst, spans if worst == "supported" else {})
 
 
 def disagreements(parts: Sequence[Part], topic_text: str = "") -> list[tuple[str, str]]:
-    """Return sentences of two passages that say the same of the same, but for a name, a number, a day or a negation.
+    """Return pairs of sentences of two passages that agree except for a name, a number, a day or a negation.
 
     Args:
         parts: the passages.
@@ -148,9 +148,9 @@ def disagreements(parts: Sequence[Part], topic_text: str = "") -> list[tuple[str
 
 
 def _differ(one: Clause, other: Clause, titles: Collection[str]) -> bool:
-    """Return whether two clauses are alike but for a negation, or a name, number or day that their titles lack."""
+    """Return whether two clauses differ only by a negation, or by a name, number or day that the titles lack."""
     if any(word.text in _MEANING - {"there"} for clause in (one, other) for word in clause.subject):
-        return False  # each pronoun has its own meaning
+        return False  # the pronouns may mean different things
     ours, theirs = ([w for w in _content(clause.words) if not is_adverb(w)] for clause in (one, other))
     matcher = SequenceMatcher(None, [word.form for word in ours], [word.form for word in theirs], autojunk=False)
     changes = [change for change in matcher.get_opcodes() if change[0] != "equal"]
@@ -164,7 +164,7 @@ def _differ(one: Clause, other: Clause, titles: Collection[str]) -> bool:
 
 
 def _are_alike(one: _Text, other: _Text) -> bool:
-    """Return whether two passages share many words, and their titles name no two things."""
+    """Return whether two passages share many words, and their titles do not name different things."""
     names = one.names | other.names
     own = (one.title - other.title, other.title - one.title)
     apart = all(any(form in names or form.isdecimal() for form in forms) for forms in own)
@@ -173,7 +173,7 @@ def _are_alike(one: _Text, other: _Text) -> bool:
 
 @lru_cache(maxsize=_PASSAGES)
 def _read(title: str, text: str) -> _Text:
-    """Return a passage as it is read for checks."""
+    """Parse a passage for checks."""
     spelt = set(_SPELT.findall(f"{title} {text}"))
     capital = [word.lower() for word in spelt if word[0].isupper() and word.lower() not in spelt]
     names = frozenset(stems(word for word in capital if may_name(word) and is_content(word)))
@@ -211,7 +211,7 @@ def _read(title: str, text: str) -> _Text:
 
 
 def _cells(line: str) -> list[str]:
-    """Return the cells of a line of a table; of other lines none."""
+    """Return the cells of a table line; other lines have no cells."""
     if line.count("|") > 1:
         return [cell.strip(" *") for cell in line.strip(" |").split("|")]
     if re.fullmatch(r"[^;:]{1,40}: [^;]+(?:; [^;:]{1,40}: [^;]+)+", line):
@@ -235,7 +235,7 @@ def _content(words: Iterable[Word]) -> list[Word]:
 
 
 def _check_clause(claim: Clause, texts: Sequence[_Text]) -> Check:
-    """Return whether a clause of a passage, or a row of a table, says what a clause of a claim says."""
+    """Check a clause of a claim against the clauses of passages and the rows of tables."""
     outcomes = set[Verdict]()
     for place, text in enumerate(texts):
         for clause in text.clauses:
@@ -255,7 +255,7 @@ def _check_clause(claim: Clause, texts: Sequence[_Text]) -> Check:
 
 
 def _compare(claim: Clause, clause: Clause, text: _Text, texts: Sequence[_Text]) -> Verdict:
-    """Return what a clause of a passage says of a clause of a claim."""
+    """Return the verdict of a clause of a passage on a clause of a claim."""
     main, verb = (each.main.form if each.main else "" for each in (claim, clause))
     if claim.verb >= 0 and main != verb and not _OPPOSITES.get(main, _NOTHING) & clause.forms:
         return "not checked"
@@ -283,7 +283,7 @@ def _compare(claim: Clause, clause: Clause, text: _Text, texts: Sequence[_Text])
     agent = _same_agent(claim, clause, text, linked=bool(links))
     articles = {any(word.text in _ARTICLES for word in each.subject) for each in (claim, clause)}
     if agent is False and (len(articles) > 1 or (claim.main and claim.main.text in WORDS["mutual"])):
-        agent = None  # "the Author" may be named elsewhere
+        agent = None  # a role such as "the Author" may be named elsewhere
     if misses:
         return _clash(claim, clause, misses, text, agent)
     other = clause.core & text.names or claim.core & {w.form for w in clause.subject if w.role}  # "Archer's parents"
@@ -300,7 +300,7 @@ def _compare(claim: Clause, clause: Clause, text: _Text, texts: Sequence[_Text])
 
 
 def _is_narrower(claim: Clause, clause: Clause) -> bool:
-    """Return whether a clause has another number in the place of one, or numbers that a negative claim leaves out."""
+    """Return whether a clause has another number in the same place, or numbers that a negative claim omits."""
     ours, theirs = ({(w.form, w.role) for w in each.words if w.kind == "d"} for each in (claim, clause))
     roles = {role for _, role in ours}
     return any(claim.negative or role in roles for _, role in theirs - ours)
@@ -320,7 +320,7 @@ def _fits(word: Word, same: Sequence[Word], *, turned: bool) -> bool | None:
 
 
 def _clash(claim: Clause, clause: Clause, misses: Sequence[Word], text: _Text, agent: bool | None) -> Verdict:
-    """Return whether a clause that says the rest of a claim says otherwise where the claim differs."""
+    """Return the verdict of a clause that agrees with a claim except for some words: whether these contradict it."""
     rest = [word for word in _content(claim.words) if word not in misses]
     if min(claim.verb, clause.verb) < 0 or not rest or claim.negative != clause.negative:
         return "not checked"
@@ -361,7 +361,7 @@ def _same_agent(claim: Clause, clause: Clause, text: _Text, *, linked: bool) -> 
 
 
 def _links(claim: Clause, clause: Clause, text: _Text, texts: Sequence[_Text]) -> dict[int, Span]:
-    """Return the sentences that say who a described subject is: "the designer of the Fram", by its passage."""
+    """Return, by passage, the sentences that identify a described subject: "the designer of the Fram"."""
     if not any(w.role for w in claim.subject) or any(w.kind == "n" and not w.role for w in claim.subject):
         return {}
     names = clause.core & text.names
@@ -377,7 +377,7 @@ def _links(claim: Clause, clause: Clause, text: _Text, texts: Sequence[_Text]) -
 
 
 def _named_rows(words: Sequence[Word], text: _Text) -> list[_Row]:
-    """Return the rows whose first cell a claim names; none for a comparison. "Rondo Sport" names no row "Rondo"."""
+    """Return the rows whose first cell a claim names; empty for comparisons. "Rondo Sport" does not name "Rondo"."""
     ours = {word.form for word in _content(words)}
     rows = [row for row in text.rows if row.cells and row.cells[0][1] and row.cells[0][1] <= ours]
     compared = any(word.text == "than" for word in words)
@@ -401,7 +401,7 @@ def _compare_row(words: Sequence[Word], row: _Row, text: _Text) -> Verdict:
 
 
 def _check_quotation(claim: str, quoted: re.Match[str], parts: Sequence[Part], texts: Sequence[_Text]) -> Check:
-    """Return whether a passage has the words of a quotation, and the sentence around them has who said it."""
+    """Return whether a passage has the words of a quotation in a sentence that also names the speaker."""
     target = _plain(quoted[1])
     for place, (part, text) in enumerate(zip(parts, texts, strict=True)):
         spans = list(sentences(part.text))
@@ -430,7 +430,7 @@ def _meets(ours: Iterable[str], theirs: Iterable[str]) -> bool:
 
 
 def _in(form: str, forms: Collection[str]) -> bool:
-    """Return whether a word, or another one of its root, is among others."""
+    """Return whether a word, or another word with its root, is among `forms`."""
     if form in forms:
         return True
     if form[:1].isdigit() or len(form) < _ALIKE:

@@ -1,4 +1,4 @@
-"""Clauses of English sentences: who does what, to whom, when and where, as far as plain rules tell."""
+"""Split English sentences into clauses by simple rules: who does what, to whom, when and where."""
 
 import re
 import tomllib
@@ -14,7 +14,7 @@ from kgrag.text.sentences import sentence_spans
 from kgrag.text.tokens import is_content, stems
 
 _LINE = re.compile(r"\n\s*\n|\n(?![a-z])|\n(?=[^\n]*(?:\|[^\n]*\||\t|,\S[^\n]*,\S))")
-"""The end of a paragraph, of an item of a list or of a row of a table."""
+"""The end of a paragraph, a list item or a table row."""
 _ROW = re.compile(r"^\s*\||\t|^[^,\n]*(?:,[^\s,][^,\n]*){2,}$")
 _ITEM = re.compile(r"\d{1,2}\.")
 _TOKEN = re.compile(r"\d+(?:[.,:]\d+)*(?![^\W_])|[^\W_]+(?:['’-][^\W_]+)*|[,;:()–—]")
@@ -44,7 +44,7 @@ _FIRST = "^"
 
 
 def sentences(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where each sentence of a text stands: from its first character to behind its last."""
+    """Yield the span of each sentence of a text: the offsets of its first character and of its end."""
     begin, item = 0, -1
     for stop in (*(match.start() for match in _LINE.finditer(text)), len(text)):
         line = text[begin:stop]
@@ -61,8 +61,8 @@ def sentences(text: str) -> Iterator[tuple[int, int]]:
 class Word(NamedTuple):
     """A word of a sentence.
 
-    `kind`: n name (written with a capital), d number, w plain, f function word, p mark. `role`: the preposition that
-    governs it. `beside`: of a number the words around it.
+    `kind`: n name (capitalised), d number, w plain, f function word, p punctuation mark. `role`: the preposition that
+    governs it. `beside`: for a number, the words around it.
     """
 
     kind: str
@@ -74,10 +74,10 @@ class Word(NamedTuple):
 
 @dataclass(frozen=True)
 class Clause:
-    """A clause: its `words`, among them its `subject`, own or of the clause before, and the place of its `verb`.
+    """A clause: its `words`, its `subject` (own or from the previous clause), and the position of its `verb`.
 
-    `core`: forms of the nouns of the subject; where it is a pronoun and not `named`, of what that may mean. `context`:
-    forms of what its other pronouns may mean. `span`: where its sentence stands.
+    `core`: forms of the nouns of the subject; if it is a pronoun and not `named`, forms of its possible antecedents.
+    `context`: forms of the possible antecedents of other pronouns. `span`: the position of its sentence.
     """
 
     words: tuple[Word, ...]
@@ -92,37 +92,37 @@ class Clause:
 
     @cached_property
     def forms(self) -> set[str]:
-        """Return the forms of its words that say something."""
+        """Return the forms of its content words."""
         return forms_of(self.words)
 
     @cached_property
     def agent(self) -> frozenset[str]:
-        """Return the forms of who does it; of a passive clause behind "by"."""
+        """Return the forms of the agent, which follows "by" in a passive clause."""
         if not self.passive:
             return self.core
         return frozenset(word.form for word in self.words if word.role == "by" and word.kind in "nw")
 
     @cached_property
     def is_whole(self) -> bool:
-        """Return whether no second verb stands in it: such a clause is two that were not told apart."""
+        """Return whether the clause has no second verb, which would mean two clauses that were not separated."""
         following = self.words[max(self.verb, 0) :]
         first = next((place for place, word in enumerate(following) if word.kind in "nwd"), len(following))
         return self.verb < 0 or not any(word.kind == "f" and word.text in _AUXILIARIES for word in following[first:])
 
     @cached_property
     def main(self) -> Word | None:
-        """Return the verb, or behind "is" and "has" the first word that says something."""
+        """Return the verb, or after "is" and "has" the first content word."""
         following = (word for word in self.words[max(self.verb, 0) :] if word.kind == "w")
         return next((word for word in following if not is_adverb(word)), None)
 
     @cached_property
     def objects(self) -> frozenset[str]:
-        """Return the forms of words behind the verb that no preposition governs."""
+        """Return the forms of the words after the verb that no preposition governs."""
         return frozenset(w.form for w in self.words[self.verb + 1 :] if not w.role and w.kind in "nw")
 
 
 def words_of_sentence(text: str, names: Container[str] = ()) -> list[Word]:
-    """Return the words of a text; `names`: stems of names, by which one at the beginning of a sentence is one."""
+    """Return the words of a text; `names`: stems of names, used to recognise a name at the start of a sentence."""
     tokens = _TOKEN.findall(_THOUSANDS.sub("", text))
     lower = [_SHORT.sub("", word.lower()) for word in tokens]
     bases = [_IRREGULAR.get(word, word) for word in lower]
@@ -154,7 +154,7 @@ def words_of_sentence(text: str, names: Container[str] = ()) -> list[Word]:
 
 
 def _governed(words: list[Word]) -> list[Word]:
-    """Return the words, each with the preposition that governs it, numbers with the words around them."""
+    """Return the words, each with its governing preposition, and numbers with the words around them."""
     role, before = "", Word("p", "", "")
     result = list[Word]()
     for place in range(len(words) - 1, 0, -1):  # Colin Archer's parents
@@ -224,7 +224,7 @@ def is_verb(words: Sequence[Word], place: int) -> bool:
 
 
 def _verb_place(words: Sequence[Word], joint: str = "") -> int:
-    """Return where the verb of a piece stands, -1: nowhere; behind a comma or "and" it may be the first word."""
+    """Return the position of the verb of a piece, or -1; after a comma or "and" it may be the first word."""
     around = [_LED if joint else _BEGINNING, *words]
     return next((place - 1 for place in range(1, len(around)) if is_verb(around, place)), -1)
 
@@ -233,7 +233,7 @@ _BEGINNING, _LED = Word("p", "", _FIRST), Word("n", "", _FIRST)
 
 
 def is_negative(words: Iterable[Word]) -> bool:
-    """Return whether words deny something: two negations deny nothing."""
+    """Return whether words are a negation; two negations cancel out."""
     listed = [word for word in words if word.kind != "n"]
     count = sum(word.text in WORDS["negations"] or word.text.endswith(("n't", "n’t")) for word in listed)
     count += sum(one.text in WORDS["refusals"] and two.text == "to" for one, two in pairwise(listed))
@@ -241,7 +241,7 @@ def is_negative(words: Iterable[Word]) -> bool:
 
 
 def _pieces(words: Sequence[Word]) -> Iterator[tuple[str, list[Word]]]:
-    """Yield the pieces between marks and joining words, each with the words that join it to the one before."""
+    """Yield the pieces between punctuation and conjunctions, each with the words that join it to the previous one."""
     joint, piece = "", list[Word]()
     for place, word in enumerate(words):
         before = words[place - 1].text if place else ""
@@ -257,7 +257,7 @@ def _pieces(words: Sequence[Word]) -> Iterator[tuple[str, list[Word]]]:
 
 
 def clauses_of(words: Sequence[Word], *, whole: bool) -> list[Clause]:
-    """Return the clauses of a sentence; `whole`: an apposition stays in its clause, too."""
+    """Return the clauses of a sentence; with `whole`, an apposition also stays in its clause."""
     clauses, pending, main = list[Clause](), list[Word](), 0
     for joint, piece in _pieces(words):
         if joint == "but" and piece[0].text != "not" and _verb_place(piece, joint) < 0:
@@ -303,7 +303,7 @@ def clauses_of(words: Sequence[Word], *, whole: bool) -> list[Clause]:
 
 
 def _merged(clause: Clause, piece: Sequence[Word]) -> list[Clause]:
-    """Return a clause with a piece without a verb; one that denies ("but not at the dock") is a clause of its own."""
+    """Return a clause with a verbless piece added; a negative piece ("but not at the dock") becomes its own clause."""
     role = clause.words[-1].role
     ends = next((place for place, word in enumerate(piece) if word.role), len(piece))
     followers = [word._replace(role=word.role or (role if place < ends else "")) for place, word in enumerate(piece)]
@@ -332,12 +332,12 @@ def _clause(subject: Sequence[Word], rest: Sequence[Word], *, verb: bool = True)
 
 
 def is_adverb(word: Word) -> bool:
-    """Return whether a word says how or when: "slowly", "now"."""
+    """Return whether a word is an adverb of manner or time: "slowly", "now"."""
     return word.text in WORDS["adverbs"] or word.text.endswith("ly")
 
 
 def _tail(words: Sequence[Word]) -> list[Word]:
-    """Return the name, or the noun, at the end of words."""
+    """Return the name or noun at the end of words."""
     tail = list[Word]()
     for word in reversed(words):
         if word.kind == "n" or (word.text in ("of", "von", "van", "de") and tail):

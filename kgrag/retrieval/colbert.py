@@ -1,9 +1,9 @@
-"""Late interaction (ColBERT): passages ranked word by word, all of a collection or those of another retriever.
+"""Late interaction (ColBERT): rank passages token by token, over a whole collection or another retriever's best.
 
-Question and passage are encoded apart, a vector a token; each token of the question counts with the cosine of the
-passage's token nearest to it, and the score of a passage is their sum (MaxSim). Source: ColBERTv2, section 3.1; a
-baseline of GEAR, section 5, which retrieves with it from the whole corpus: `colbert(depth=none)`. The encoding is that
-of sentence-transformers; over a whole collection the vectors are kept on disk and compared exactly (`token_index`).
+Question and passage are encoded separately, with one vector per token. Each token of the question contributes the
+cosine of the nearest token of the passage, and the sum is the passage's score (MaxSim). Source: ColBERTv2, section 3.1;
+a baseline in GEAR, section 5, over the whole corpus: `colbert(depth=none)`. sentence-transformers encodes the texts;
+for a whole collection, the vectors are stored on disk and compared exactly (`token_index`).
 """
 
 import hashlib
@@ -29,27 +29,27 @@ from kgrag.values.installing import require_extra
 
 # The token vectors of all passages of a collection on disk, so that late interaction can rank all of them, exactly.
 #
-# A folder holds the vectors of all tokens as half floats, where each passage's begin, and the passages' ids. These are
-# hashes of what the passages hold: when the collection has changed, the vectors of passages that are still there are
-# kept, and only new ones are encoded.
+# A folder holds the vectors of all tokens as half floats, the start of each passage, and the passages' ids. The ids are
+# hashes of the passages' contents. After a change of the collection, the vectors of existing passages are kept, and
+# only new ones are encoded.
 _LOG = logging.getLogger(__name__)
 _BATCH = 256  # passages encoded at once
 _BLOCK = 1 << 18  # tokens compared at once
 Matrix = NDArray[np.float32]
 Encode = Callable[[Sequence[str]], list[Matrix]]
-"""Passage ids -> for each its vectors [tokens, d]."""
+"""Passage ids -> the token vectors [tokens, d] of each."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenIndex:
-    """`vectors` [tokens, d], memory-mapped; `starts` [passages + 1]: where those of each passage begin."""
+    """An index of `vectors` [tokens, d], memory-mapped; `starts` [passages + 1]: the first token of each passage."""
 
     ids: tuple[str, ...]
     starts: NDArray[np.int64]
     vectors: NDArray[np.float16]
 
     def scores(self, question: Matrix) -> NDArray[np.float32]:
-        """Return MaxSim [passages] of the question's vectors [words, d]: the sum of each one's best token."""
+        """Return MaxSim [passages] for the question's vectors [words, d]: the sum of their best token cosines."""
         values = np.zeros(len(self.ids), np.float32)
         first = 0
         while first < len(self.ids):
@@ -63,9 +63,9 @@ class TokenIndex:
 
 
 def open_index(folder: Path, state: str, listed: Callable[[], Sequence[str]], encode: Encode) -> TokenIndex:
-    """Return the index of that folder, updated first unless it was made for this `state` of the collection.
+    """Open the index in a folder, updated first unless it was made for this `state` of the collection.
 
-    `listed`: the ids of all passages. Raises InputError when the folder cannot be written.
+    `listed`: the ids of all passages. Raises InputError if the folder cannot be written.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -87,7 +87,7 @@ def open_index(folder: Path, state: str, listed: Callable[[], Sequence[str]], en
 
 
 def _load(folder: Path) -> tuple[str, TokenIndex] | None:
-    """Return the index and the state of the collection that it was made for; None without an index."""
+    """Return the collection's state for which the index was made, and the index; None if there is no index."""
     try:
         about = json.loads((folder / "index.json").read_text(encoding="utf-8"))
         vectors = np.load(folder / about["vectors"], mmap_mode="r")
@@ -97,7 +97,7 @@ def _load(folder: Path) -> tuple[str, TokenIndex] | None:
 
 
 def _write(folder: Path, state: str, ids: Sequence[str], before: TokenIndex | None, encode: Encode) -> None:
-    """Write the vectors of some passages into a file of their own, and then what names it; the old one goes."""
+    """Write the vectors of passages to a new file, then the file that refers to it; remove the old one."""
     places = {} if before is None else {id: i for i, id in enumerate(before.ids)}
     fresh = [id for id in ids if id not in places]
     vectors: dict[str, NDArray[np.float16]] = {}
@@ -128,7 +128,7 @@ def _write(folder: Path, state: str, ids: Sequence[str], before: TokenIndex | No
 
 
 _PLAIN = {"convert_to_numpy": True, "show_progress_bar": False}
-_PART = 1000  # passages that a filter is tried on at once
+_PART = 1000  # passages filtered at once
 
 
 class ColbertOptions(Options):
@@ -168,10 +168,10 @@ class Colbert(Retriever):
     settings: ColbertOptions
 
     def rank(self, query: Query, n: int) -> list[Scored]:
-        """See Retriever; scores are MaxSim. Passages beyond the base's best `depth` are not looked at.
+        """See Retriever; scores are MaxSim. Only the base's best `depth` passages are scored.
 
-        Raises ConfigurationError when sentence-transformers is not installed, the model cannot be loaded, or the
-        collection holds too many passages to rank them all, InputError when their vectors cannot be kept.
+        Raises ConfigurationError if sentence-transformers is not installed, the model cannot be loaded, or the
+        collection has too many passages to rank them all, and InputError if the vectors cannot be stored.
         """
         s = self.settings
         if s.depth is None:
@@ -220,7 +220,7 @@ class Colbert(Retriever):
 
 
 def max_sim(model: str, question: str, texts: list[str]) -> list[float]:
-    """Return the late-interaction score of each text. Raises ConfigurationError when there is no such model."""
+    """Return the late-interaction score of each text. Raises ConfigurationError if the model does not exist."""
     with ONE_AT_A_TIME:
         encoder = _loaded(model)
         question_vectors = encoder.encode_query([question], show_progress_bar=False)
@@ -245,9 +245,9 @@ def _loaded(name: str) -> Any:
 
 
 def _was_trained_for_it(name: str) -> bool:
-    """Return whether a model brings its projection.
+    """Return whether a model has a trained projection.
 
-    Else the library draws one at random, and says so only in its log.
+    Otherwise the library initialises one at random, and only logs it.
     """
     from sentence_transformers.util import load_file_path
 

@@ -1,8 +1,8 @@
-"""Local search by communities: what a question names, and what belongs together with it.
+"""Local search by communities: passages on the names in a question and on the communities of these names.
 
-Source: GraphRAG (Edge et al., 2024) has reports beside the passages of entities that are near the question; how it
-scores passages is not said. Here the names of the question are found in its words, and reports lead to the passages
-that they rest on.
+Source: GraphRAG (Edge et al., 2024) combines reports with the passages of entities that are near the question; it does
+not specify how passages are scored. Here the names are found in the words of the question, and reports lead to their
+source passages.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,7 +37,7 @@ class CommunitiesOptions(FusionOptions, SummaryOptions):
 
 
 class Communities(Retriever):
-    """Passages that name what the question names, that reports on their communities rest on, and that are near it.
+    """Passages that share names with the question, are sources of reports on their communities, or are near it.
 
     Source: GraphRAG (Edge et al., 2024), local search.
 
@@ -62,7 +62,7 @@ class Communities(Retriever):
         self.scale = "rank" if self.settings.score == "ranks" else "cosine"
 
     def rank(self, query: Query, n: int) -> list[Scored]:
-        """See Retriever; the option `score` says what scores are."""
+        """See Retriever; the option `score` determines the scores."""
         s, reader = self.settings, self.context.reader
         depth = max(n, s.depth)
         links = link_question(self.context, query.text).links
@@ -95,7 +95,7 @@ class Communities(Retriever):
         return ranking
 
     def evidence(self, query: Query) -> Sequence[Evidence] | None:
-        """See Retriever: the nearest reports, then the passages; unless leaves alone are shown."""
+        """See Retriever: the nearest reports, then the passages, unless only leaves are shown."""
         evidence: Sequence[Evidence] | None = query.memory.get(self)
         return evidence
 
@@ -105,7 +105,7 @@ class Communities(Retriever):
 
 
 def _named(rows: Sequence[Mapping[str, Any]]) -> list[Scored]:
-    """Return the passages with most of the names first, then the nearest."""
+    """Return the passages ordered by the number of names, then by nearness."""
     order = sorted(rows, key=lambda r: (-r["weight"], -r["score"], r["id"]))
     return [
         Scored(r["id"], r["score"], (Step("names", "Entity", r["name"]), follow("MENTIONS", "Passage", "")))
@@ -114,7 +114,7 @@ def _named(rows: Sequence[Mapping[str, Any]]) -> list[Scored]:
 
 
 def _joined(rows: Sequence[Mapping[str, Any]]) -> list[Scored]:
-    """Return the nearest passages, each by the nearest of its communities."""
+    """Return the nearest passages, each with its nearest community."""
     best: dict[str, Mapping[str, Any]] = {}
     for r in sorted(rows, key=lambda r: (-r["community"]["score"], r["community"]["id"])):
         best.setdefault(r["id"], r)
@@ -138,9 +138,9 @@ def _summed(
     shares: Mapping[str, float],
     joined: Sequence[Mapping[str, Any]],
 ) -> list[Scored]:
-    """Rank passages by the mean of three.
+    """Rank passages by the mean of three relevances.
 
-    Their similarity, that of the nearest report on them, their share of names.
+    These are the passage's similarity, the similarity of the nearest report on it, and its share of the names.
     """
     own = {x.id: x.score for ranking in rankings for x in ranking}
     reports: dict[str, float] = {}

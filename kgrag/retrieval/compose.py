@@ -1,4 +1,4 @@
-"""Retrievers composed of others: fused by ranks or by scores, cut, intersected and concatenated."""
+"""Retrievers composed of others: fused by ranks or scores, cut, intersected and concatenated."""
 
 import threading
 from collections import defaultdict
@@ -13,7 +13,7 @@ from kgrag.runtime.options import Count, Options
 from kgrag.values.results import Passage, Step
 
 ONE_AT_A_TIME = threading.Lock()
-"""Held while a model in this process reads: threads of torch side by side would fight over the cores."""
+"""Held while a model runs in this process, since parallel threads of torch would compete for the cores."""
 
 
 def rank_again(
@@ -21,8 +21,8 @@ def rank_again(
 ) -> list[Scored]:
     """Return the best `n` among the first `depth` passages of the retriever's base, by the `score` of their texts.
 
-    Passages removed meanwhile are skipped. Ties keep the order of the base. A passage keeps its trail and gets its new
-    rank as a further step.
+    Passages removed meanwhile are skipped. Ties keep the order of the base. A passage keeps its trail, and its new rank
+    is added as a step.
     """
     ranking = retriever.parts[0].rank(query, depth)
     passages = retriever.context.reader.passages([hit.id for hit in ranking])
@@ -152,7 +152,7 @@ class Hybrid(Retriever):
         farthest = min(nearness.values(), default=0.0)  # assumed for a passage without a vector
         words = dict(worded)
         best = max(words.values(), default=1.0)
-        least = min(words.values()) if len(words) == depth else 0.0  # the greatest score of the next
+        least = min(words.values()) if len(words) == depth else 0.0  # upper bound for the next passages
         why: defaultdict[str, list[Step]] = defaultdict(list)
         for name, ranked in (("bm25", worded), ("dense", nearest)):
             for rank, (id, score) in enumerate(ranked, 1):

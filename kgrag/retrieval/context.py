@@ -19,11 +19,11 @@ from kgrag.values.errors import MismatchError
 from kgrag.values.results import Filter
 
 REFRESH_SECONDS = 5.0
-"""Seconds after which an open collection is looked at again: was it embedded again meanwhile?"""
+"""Seconds after which an open collection is checked again, since it may have been re-embedded."""
 PAUSES = (0.0, 0.05, 0.2, 0.5)
-"""Seconds before a result is computed again whose passages or vectors were removed meanwhile."""
+"""Seconds to wait before recomputing a result whose passages or vectors were removed meanwhile."""
 
-_LISTED = 20  # keys of metadata that a remark names
+_LISTED = 20  # metadata keys listed in a remark
 _LOG = logging.getLogger(__name__)
 
 _T = TypeVar("_T")
@@ -110,7 +110,7 @@ class SearchContext:
             try:
                 result = read()
             except Exception as error:
-                if isinstance(error, MismatchError):  # an index is gone, or of vectors of another length
+                if isinstance(error, MismatchError):  # an index is gone, or has vectors of another length
                     self.refresh()
                 removed = isinstance(error, LookupError | TypeError)  # nothing has its id, or its text is null
                 if pause is None or not (removed or self.reader.collection != before):
@@ -119,7 +119,7 @@ class SearchContext:
                 time.sleep(pause)
             else:
                 self._keep_up(now=result == [])  # its indexes may be empty because it was removed
-                if pause is None or self.reader.collection == before:  # not partly with old vectors
+                if pause is None or self.reader.collection == before:  # otherwise it may mix old and new vectors
                     break
         return result
 
@@ -143,7 +143,7 @@ class SearchContext:
             return
         if now.embedder != before.embedder and self._load is not None:
             self.embedder = CachedEmbedder(self._load(now.embedder))
-        self.reader.open(now)  # last: those who rank meanwhile see by it that they rank again
+        self.reader.open(now)  # last, since concurrent rankings detect by it that they must be repeated
         with self._lock:
             self._shared.clear()
             self._cache.clear()

@@ -26,11 +26,11 @@ _PRECISION, _ROUNDS = 1e-9, 1000  # limits of the PageRank iteration
 
 @dataclass(slots=True, eq=False, weakref_slot=True)
 class EntityGraph:
-    """Entities and passages as a weighted graph. Each tie is two edges.
+    """Entities and passages as a weighted graph. Each connection is two edges.
 
-    `sources` and `weights` [edges]: the start of each edge, and its weight. `kinds`: by the two nodes of a tie. `node`:
-    element id in the database -> node. `passages`: id -> node, or another number if passages are not nodes. `named`
-    [n, 3]: passage, entity, number of mentions.
+    `sources` and `weights` [edges]: the start of each edge, and its weight. `kinds`: the type, by the two nodes.
+    `node`: element id in the database -> node. `passages`: id -> node, or another number if passages are not nodes.
+    `named` [n, 3]: passage, entity, number of mentions.
     """
 
     graph: Any

@@ -1,8 +1,8 @@
-"""How retrievers are composed in one line: `rrf(hybrid, ppr)`, `naive-ge(bm25, diverse=false)`, `bm25 % 50 >> colbert`.
+"""Expressions that compose retrievers: `rrf(hybrid, ppr)`, `naive-ge(bm25, diverse=false)`, `bm25 % 50 >> colbert`.
 
-An expression is a name, or a name with others between parentheses that it works on, and options `key=value`. Names may
-hold hyphens; values are numbers, words, 'other text' in quotes, true, false, none or (tuples, of, these). The operators
-are those of `retrieval.base.Retriever`.
+An expression is a name, optionally followed in parentheses by other expressions to work on and options `key=value`.
+Names may contain hyphens. Values are numbers, words, 'other text' in quotes, true, false, none or (tuples, of, these).
+See `retrieval.base.Retriever` for the operators.
 """
 
 import ast
@@ -21,7 +21,7 @@ _HELP = "Write a name, or NAME(NAME, ..., OPTION=VALUE, ...), as in: rrf(hybrid,
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """A retriever's name, the retrievers that it works on, and its options."""
+    """A retriever's name, the retrievers to work on, and its options."""
 
     name: str
     parts: tuple["Expression", ...] = ()
@@ -33,7 +33,7 @@ class Expression:
 
 
 def parse(text: str) -> Expression:
-    """Read an expression. Raises ConfigurationError, with the fault, if it is not valid."""
+    """Parse an expression. Raises ConfigurationError that describes the fault if it is invalid."""
     try:
         named = _KEYWORD.sub(r"\1_", text.strip())
         tree = ast.parse(_HYPHEN.sub(lambda m: m[1] or "_", named), mode="eval").body
@@ -44,7 +44,7 @@ def parse(text: str) -> Expression:
 
 
 def joined(name: str, one: Expression, other: Expression) -> Expression:
-    """Return `a | b | c` as rrf(a, b, c): operands that an operator joined already are not nested."""
+    """Return `a | b | c` as rrf(a, b, c), without nesting operands of the same operator."""
     parts = one.parts if one.name == name and one.parts and not one.options else (one,)
     return Expression(name, (*parts, other))
 

@@ -1,9 +1,9 @@
 """GFM-RAG: a graph neural network trained to find the entities that answer a question from the entities in it.
 
 The network (`kgrag.models.gfm`) passes the question's vector along the triples, which it knows by their predicates,
-and says how relevant each entity is. A passage ranks by the most relevant entities that it mentions, the rarer the
-more. Source: GFM-RAG (Luo et al., 2025), sections 3.2 and 3.3; what the paper leaves open is as in its official code.
-kgrag finds the entities of the question by their names (the paper asks a language model). The statements are
+and returns the relevance of each entity. A passage ranks by its most relevant entities, and rare ones weigh more.
+Source: GFM-RAG (Luo et al., 2025), sections 3.2 and 3.3; its official code decides what the paper leaves open. kgrag
+finds the entities of the question by their names (the paper asks a language model). The statements are
 `cypher/retrieve/gfm*.cypher`.
 """
 
@@ -37,15 +37,15 @@ if TYPE_CHECKING:
 
 
 SAME = "equivalent"
-"""The relation of names that resemble each other (GFM-RAG, section 3.1; its official code calls it so)."""
+"""The relation between similar names (GFM-RAG, section 3.1; the name is from its official code)."""
 
 
 @dataclass(slots=True, eq=False, weakref_slot=True)
 class RelationGraph:
-    """Entities, and facts about them, each once.
+    """Entities and distinct facts about them.
 
     `ties`: the same as an EntityGraph, whose `node` numbers the entities; `edges` [m, 3]: head, relation, tail;
-    `relations`: their texts.
+    `relations`: the texts of the relations.
     """
 
     ties: EntityGraph
@@ -70,7 +70,7 @@ class RelationGraph:
 
 
 class WholeRelationGraph:
-    """The triples of a whole collection, read at the first question, once for all retrievers of it that live then."""
+    """The triples of a whole collection, read at the first question and shared by its retrievers."""
 
     def __init__(self, context: SearchContext, *, same_as: bool) -> None:
         self._context, self._same_as = context, same_as
@@ -109,7 +109,7 @@ class GfmOptions(Options):
 
 @dataclass(frozen=True, slots=True)
 class SeededQuery:
-    """A question over a graph: `start` [n] holds how much of it stands at each entity, `steps` what led to those."""
+    """A question over a graph: `start` [n] has the initial weight of each entity, `steps` the trails to these."""
 
     graph: RelationGraph
     start: NDArray[np.float32]
@@ -124,7 +124,7 @@ class Surroundings:
         self._whole = WholeRelationGraph(context, same_as=settings.same_as)
 
     def of(self, query: Query) -> SeededQuery | None:
-        """Return the graph of a question; None where it leads to no entity of a triple."""
+        """Return the question with its graph, or None if it leads to no entity of a triple."""
         s, context = self.settings, self.context
         seeds = self._seeds(query)
         elements = [seed["element"] for seed in seeds]
@@ -163,7 +163,7 @@ class Surroundings:
 
 
 class Loaded:
-    """A network that is held in memory, with its embedder and the vectors of the relations that it met."""
+    """A network in memory, with its embedder and the cached vectors of relations."""
 
     def __init__(self, network: "Network", embedder: Embedder) -> None:
         self.network, self.embedder = network, embedder
@@ -171,7 +171,7 @@ class Loaded:
         self._lock = threading.Lock()
 
     def relations(self, texts: Sequence[str]) -> Vectors:
-        """Return the vectors of relations, then those of their inverses [2 r, d]; each text is embedded once."""
+        """Return the vectors of relations, then of their inverses [2 r, d]; each text is embedded once."""
         both = [*texts, *(f"inverse_{text}" for text in texts)]
         with self._lock:
             new = list(dict.fromkeys(text for text in both if text not in self._vectors))
@@ -180,7 +180,7 @@ class Loaded:
             return np.stack([self._vectors[text] for text in both])
 
     def inputs(self, query: Query, posed: SeededQuery) -> "tuple[Tensor, Tensor, Tensor, Tensor]":
-        """Return the question's vector, those of relations, the edges, and the places of the question's entities."""
+        """Return the question's vector, the relations' vectors, the edges, and the start weights of the entities."""
         import torch
 
         question = np.asarray(query.vector(self.embedder), np.float32)
@@ -189,7 +189,7 @@ class Loaded:
         return asked_, known_, edges, start
 
     def relevance(self, query: Query, posed: SeededQuery) -> NDArray[np.float32]:
-        """Return how relevant each entity is [n], 0 to 1."""
+        """Return the relevance of each entity [n], 0 to 1."""
         import torch
 
         inputs = self.inputs(query, posed)
@@ -201,8 +201,8 @@ class Loaded:
 class Gfm(Retriever):
     """Passages that mention the entities that a trained network finds relevant.
 
-    The network runs over the surroundings of the question's entities; with `exact` over the whole graph, which is read
-    at the first question.
+    The network runs over the neighbourhood of the question's entities, or with `exact` over the whole graph, which is
+    read at the first question.
 
     Source: GFM-RAG (Luo et al., 2025), sections 3.2 and 3.3.
 
@@ -246,7 +246,7 @@ class Gfm(Retriever):
         return frozenset({"triples"})
 
     def rank(self, query: Query, n: int) -> list[Scored]:
-        """See Retriever; scores are sums of inverse frequencies, the best 1. By nearness where nothing is named."""
+        """See Retriever; scores are sums of inverse frequencies, scaled to 1. Without entities, ranks by nearness."""
         s = self.settings
         posed = self.surroundings.of(query)
         if posed is None:
@@ -281,13 +281,13 @@ class Gfm(Retriever):
 
 
 _ALL = 2**31 - 1
-_ONWARD = 0.5  # share of a walk that goes on at each step: a trail is its most probable way to an entity
+_ONWARD = 0.5  # share of a walk that continues at each step; a trail is its most probable path to an entity
 
 
 def load(context: SearchContext, path: str, embedder: str = "") -> Loaded:
-    """Load the network of a file, with the embedder of that name, or else of the weights or the collection.
+    """Load the network in a file with the named embedder, or else that of the weights or of the collection.
 
-    Raises ConfigurationError when torch is not installed, the file holds no network, or the embedder does not fit it.
+    Raises ConfigurationError if torch is not installed, the file is not a network, or the embedder does not fit it.
     """
     weights = network_module().load(path)
     name = embedder or weights.embedder

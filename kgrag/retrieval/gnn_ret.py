@@ -1,13 +1,13 @@
 """GNN-Ret: a graph neural network over the passages passes nearness to the question on to related passages.
 
 The distance h of a passage is 1 - cosine to the question. In each layer the K nearest passages send their h along the
-graph; who receives takes the smallest, m, and becomes a * h + (1 - a) * m; the others keep h. Only the neighbours of K
-passages change, and who is not a sender only comes nearer, so the result is exact although few passages are looked at.
-Source: GNN-Ret, section 3.2, equations 1 and 2; the twin statement is `cypher/retrieve/gnn_ret.cypher`.
+graph. A receiver takes the smallest, m, and gets a * h + (1 - a) * m; other passages keep h. Only neighbours of the K
+passages change, and a passage that does not send only gets nearer, so the result is exact although few are read.
+Source: GNN-Ret, section 3.2, equations 1 and 2; the matching statement is `cypher/retrieve/gnn_ret.cypher`.
 
 With `beta` the single questions of one question add up (RGNN-Ret, section 3.3, equation 4): h of step t is
-beta * h(q^t) + (1 - beta) * h of step t-1. Without messages a distance is linear in the question's vector, so that all
-that is kept is one vector and what messages changed (`Memory`), and the result is exact.
+beta * h(q^t) + (1 - beta) * h of step t-1. Without messages a distance is linear in the question's vector. So one
+vector and the changes by messages suffice as `Memory`, and the result is exact.
 """
 
 import json
@@ -29,7 +29,7 @@ from kgrag.values.results import Step
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """Between a sender and the passage that receives, whose own distance is 0 to 2; `name`: what both have in common.
+    """An edge from a sender to a receiver with its own distance of 0 to 2; `name`: the name or keyword of both.
 
     `kind`: next, keyword, named, mention, title (the sender mentions the receiver's title or heading) or titled (the
     other way round).
@@ -48,7 +48,7 @@ Neighbours = Callable[[Sequence[str]], Iterable[Edge]]
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The integrated distance of a passage, its derivatives by the `a` of each layer, and the edges that led to it."""
+    """The integrated distance of a passage, its derivatives with respect to each layer's `a`, and the edges used."""
 
     distance: float
     gradient: tuple[float, ...]
@@ -63,8 +63,8 @@ def propagate(
 ) -> dict[str, State]:
     """Run the layers, one for each `a` in `alphas` (0 to 1), over passages' distances to the question.
 
-    `start` holds at least the `k` nearest passages; those that receive something join them. `message`: the smallest
-    distance of the senders, or their mean (table 2).
+    `start` holds at least the `k` nearest passages; receivers join them. `message`: the smallest distance of the
+    senders, or their mean (table 2).
     """
     flat = (0.0,) * len(alphas)
     states = {id: State(distance, flat) for id, distance in start.items()}
@@ -92,8 +92,8 @@ def propagate(
 class Memory:
     """The sum of the steps so far: the distance of a passage v is 1 - v . `vector` + `moved[v]`.
 
-    `vector` [d]: that of the questions; `moved`: by how much messages changed distances, 0 of all other passages.
-    `states`: what last happened to those, for their trails.
+    `vector` [d]: the combined vector of the questions; `moved`: the changes of distances by messages, 0 for all other
+    passages. `states`: the latest states of the changed passages, for their trails.
     """
 
     vector: NDArray[np.float64]
@@ -104,7 +104,7 @@ class Memory:
 def remember(before: Memory | None, vector: Sequence[float], states: Mapping[str, State], beta: float) -> Memory:
     """Return the memory after one more step (RGNN-Ret, section 3.3, equation 4).
 
-    `vector` [d] and `states`: those of the step's own question.
+    `vector` [d] and `states` belong to the step's own question.
     """
     own = {id: state for id, state in states.items() if state.trail}
     moved = {id: state.distance - state.trail[-1].distance for id, state in own.items()}
@@ -126,7 +126,7 @@ def _order(states: Mapping[str, State], id: str) -> tuple[float, str]:
 
 
 def distance(score: float) -> float:
-    """Return 1 - cosine, from the (1 + cosine) / 2 of the graph."""
+    """Return 1 - cosine, given the (1 + cosine) / 2 of the graph."""
     return 2 - 2 * score
 
 
@@ -158,7 +158,7 @@ def _learned(name: str) -> BeforeValidator:
     """Return a validator that reads the value from a file of `kgrag lab train gnn-ret` or `rgnn` if it is a path."""
 
     def read(value: Any) -> Any:
-        if not isinstance(value, str) or value.replace(".", "", 1).isdigit():  # as a variable holds a number
+        if not isinstance(value, str) or value.replace(".", "", 1).isdigit():  # environment variables are strings
             return value
         try:
             return json.loads(Path(value).expanduser().read_text(encoding="utf-8"))[name]
@@ -233,7 +233,7 @@ class GnnRet(Retriever):
         return self.settings.beta is not None
 
     def rank(self, query: Query, n: int) -> list[Scored]:
-        """See Retriever; scores are (1 + cosine) / 2 after the layers, the trail is where the message came from."""
+        """See Retriever; scores are (1 + cosine) / 2 after the layers, and the trail is the path of the message."""
         s = self.settings
         reader, over_fetch = self.context.reader, self.settings.over_fetch
         vector = query.vector(self.context.embedder)
@@ -256,7 +256,7 @@ class GnnRet(Retriever):
         return [Scored(id, 1 - best[id].distance / 2, _steps(id, state, names, start)) for id, state in best.items()]
 
     def _add_up(self, memory: Memory, query: Query, n: int) -> dict[str, State]:
-        """Return at least the `n` passages nearest after all steps so far."""
+        """Return at least the `n` nearest passages over all steps so far."""
         reader, moved = self.context.reader, list(memory.moved)
         length = float(np.linalg.norm(memory.vector)) or 1.0
         unit = (memory.vector / length).tolist()
@@ -281,7 +281,7 @@ OVER = {
     "title": (("MENTIONS", "Entity"), "ABOUT"),
     "titled": (("ABOUT", "Entity"), "MENTIONS"),
 }
-"""The shared node of two passages -> (edge to it, its label), the edge from it."""
+"""Kind of edge -> (edge to the shared node of two passages, its label), the edge from it."""
 
 
 def _steps(id: str, state: State, names: Mapping[str, str], start: Mapping[str, float]) -> tuple[Step, ...]:

@@ -1,4 +1,4 @@
-"""When the facts of an answer held: those of its passages whose times a schema of facts knows, in words."""
+"""The validity of the facts behind an answer, in words: dated facts of its passages, given a schema of facts."""
 
 from collections.abc import Iterable, Sequence
 
@@ -6,14 +6,14 @@ from kgrag.graph.reader import Reader
 from kgrag.text.tokens import normalise
 
 _MOST = 5
-"""The most facts in the notes of an answer, which rests on few."""
+"""Maximum number of facts in the notes of an answer."""
 
 
 def held_facts(reader: Reader, passages: Sequence[str], texts: Iterable[str], as_of: str = "") -> tuple[str, ...]:
-    """Return the dated facts of passages whose subject and object stand in question or answer.
+    """Return the dated facts of passages whose subject and object are in the question or answer.
 
-    `texts`: the question and the answer; `as_of`: a date, to have only what held then. One round trip where the
-    collection has a schema of facts, none where not.
+    `texts`: the question and the answer; `as_of`: a date, to return only facts valid then. Takes one round trip if the
+    collection has a schema of facts, otherwise none.
     """
     if not reader.collection.fact_schema or not passages:
         return ()
@@ -26,7 +26,7 @@ def held_facts(reader: Reader, passages: Sequence[str], texts: Iterable[str], as
 def _words(
     subject: str, relation: str, object: str, valid_from: str | None, valid_to: str | None, ended_by: str | None
 ) -> str:
-    """Return a fact with its time as a sentence."""
+    """Return a fact with its validity as a sentence."""
     times = [f"since {valid_from}"] if valid_from else []
     times += [f"until {valid_to}"] if valid_to else []
     then = f", then {ended_by}" if ended_by else ""

@@ -1,10 +1,10 @@
-"""HippoRAG and HippoRAG 2 as published: personalised PageRank over the whole graph of triples, begun by a model.
+"""HippoRAG and HippoRAG 2 as published: personalised PageRank over the whole graph of triples, seeded by a model.
 
-HippoRAG (Gutiérrez et al., 2024, section 2.3): a model names what the question names; the entity nearest to each name
-is where the walk restarts, the rarer the more; passages are no nodes, and rank by the shares of what their triples
-name. HippoRAG 2 (Gutiérrez et al., 2025, section 3): the facts nearest to the question, of which a model keeps those
-that help (recognition memory); the walk restarts at their entities and a little at every passage, and goes over both.
-Where there is nothing to begin at, both rank by nearness. What kgrag adds to this is in `ppr`, which asks no model.
+HippoRAG (Gutiérrez et al., 2024, section 2.3): a model extracts the names in the question, and the walk restarts at the
+entity nearest to each name, with more weight for rare ones. Passages are not nodes; they rank by the shares of the
+entities in their triples. HippoRAG 2 (Gutiérrez et al., 2025, section 3): a model keeps the helpful ones of the facts
+nearest to the question (recognition memory). The walk restarts at their entities and a little at every passage, and
+covers both. Without seeds, both rank by nearness. kgrag's variant without a model is `ppr`.
 """
 
 from collections import defaultdict
@@ -31,7 +31,7 @@ from kgrag.values.results import Step
 
 
 class Names(BaseModel):
-    """A reply that lists names; values that are not texts are left out."""
+    """A reply that lists names; values that are not strings are dropped."""
 
     names: list[str]
 
@@ -45,7 +45,7 @@ class Names(BaseModel):
 
 
 class SelectedFacts(BaseModel):
-    """A reply that lists the numbers of the facts that help."""
+    """A reply that lists the numbers of the helpful facts."""
 
     kept: list[int]
 
@@ -64,9 +64,9 @@ class HippoRagOptions(Options):
 
 
 class HippoRag(Retriever):
-    """PageRank over entities alone, which restarts at the entities that a model finds in the question.
+    """PageRank over entities only, which restarts at the entities that a model finds in the question.
 
-    The whole graph is read at the first question, once for all retrievers of a collection that live at the same time.
+    The whole graph is read at the first question and shared by the retrievers of the collection.
 
     Source: HippoRAG, section 2.3.
 
@@ -118,7 +118,7 @@ class HippoRag(Retriever):
         scores = np.bincount(passage, parts, len(graph.passages))
         ranked = best(self.context, query, dict(zip(graph.passages, scores.tolist(), strict=True)), n)
         own = (np.flatnonzero(passage == graph.passages[x]) for x, _ in ranked)
-        ends = [int(entity[rows[np.argmax(parts[rows])]]) for rows in own]  # the entity that gives a passage most
+        ends = [int(entity[rows[np.argmax(parts[rows])]]) for rows in own]  # the main entity of each passage
         trails = graph.trails(self.context, graph.paths(reset, self.settings.damping, ends), starts, {})
         titles = self.context.reader.captions([], [x for x, _ in ranked])
         return [
@@ -127,7 +127,7 @@ class HippoRag(Retriever):
         ]
 
     def _nearest(self, query: Query, n: int) -> list[Scored]:
-        """Return the nearest passages, where there is no seed; their scores add up to 1, as shares do."""
+        """Return the nearest passages, used without seeds; their scores sum to 1 like shares."""
         ranking = self.dense.rank(query, n)
         weights = [max(2 * x.score - 1, 0.0) for x in ranking]
         total = sum(weights) or 1.0
@@ -138,7 +138,7 @@ class HippoRag(Retriever):
         return frozenset({"triples"})
 
     def _names(self, query: Query) -> list[str]:
-        """Return the names in the question, each once, in normal form. Raises ModelError."""
+        """Return the distinct names in the question in normal form. Raises ModelError."""
         llm = self.llm.with_listener(query.listener)
         reply = llm.structured("name", Names, question=query.wording)
         return list(dict.fromkeys(filter(None, map(normalise, reply.names))))
@@ -245,10 +245,10 @@ class HippoRag2(HippoRag):
 def _entities(
     graph: EntityGraph, facts: Sequence[Mapping[str, Any]], lowest: float, highest: float
 ) -> tuple[dict[int, float], dict[int, tuple[Step, ...]]]:
-    """Return node -> weight, and the steps that lead there.
+    """Return node -> weight, and node -> trail.
 
-    A fact's weight is where its cosine stands between the lowest and the highest of all; an entity's the mean over its
-    facts, divided by the passages that name it (section 3.5, appendix).
+    A fact's weight is its cosine scaled between the lowest and the highest of all. An entity's weight is the mean over
+    its facts, divided by the number of passages that name it (section 3.5, appendix).
     """
     passages = _passages_naming(graph)
     weights: defaultdict[int, list[float]] = defaultdict(list)

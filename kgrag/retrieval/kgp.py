@@ -1,13 +1,13 @@
-"""KGP: knowledge-graph prompting, a breadth-first walk in which a guide says which passages to visit next.
+"""KGP: knowledge-graph prompting, a breadth-first walk in which a guide chooses the passages to visit next.
 
-KGP, section 4 and Algorithm 1. Seeds come from the words of the question; each path of passages goes on to those of
-its neighbours that fit best what is wanted next: the question itself (KGP w/o LM), a vector of the question and the
-path by an encoder that was trained to predict the next supporting fact (KGP-MDR), or the evidence that a language model
-imagines (KGP-T5, KGP-LLaMA). All open paths go on at once.
+KGP, section 4 and Algorithm 1. Seeds come from the words of the question. Each path of passages expands to the
+neighbours most similar to the next query: the question itself (KGP w/o LM), a vector of the question and the path from
+an encoder trained to predict the next supporting fact (KGP-MDR), or the evidence that a language model imagines
+(KGP-T5, KGP-LLaMA). All open paths expand at once.
 
-By default distinct passages are visited until there are `budget` of them. As the paper's appendix A.2.3 has it,
-`kgp(tfidf, hops=2, similarity=tfidf, edges=(tagme,), cap=0)`: each of ten seeds goes on to three passages, which may
-have been visited before, and the reader is shown these 30 paths.
+By default distinct passages are visited until there are `budget` of them. The setup of the paper's appendix A.2.3 is
+`kgp(tfidf, hops=2, similarity=tfidf, edges=(tagme,), cap=0)`: each of ten seeds expands to three passages, which may
+have been visited before, and the reader sees these 30 paths.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ from kgrag.values.events import HypotheticalPassage
 from kgrag.values.results import Passage, Step
 
 _LETTERS = 4000  # characters of a path's text given to a guide
-_FEW = 5  # passages of a name, where words or an encoder guide: the more there are, the more lead astray
+_FEW = 5  # passages per name if words or an encoder guide, since more passages mislead more often
 _ALL = 2**31 - 1  # no cap
 
 
@@ -133,7 +133,7 @@ class Kgp(Retriever):
         """Make the retriever.
 
         Raises:
-            ConfigurationError: a language model is to guide, and none is configured or named.
+            ConfigurationError: the guide is a language model, but none is configured or named.
         """
         super().__init__(*on, **options)
         if self.settings.guide == "chat" and self.context.llm is None:
@@ -162,12 +162,12 @@ class Kgp(Retriever):
         return [Scored(x.id, 1 / rank, x.why) for rank, x in enumerate(ranking[:n], 1)]
 
     def evidence(self, query: Query) -> Sequence[Sequence[str]] | None:
-        """Return the paths, where their length is set: each is one item for the reader (listing 4)."""
+        """Return the paths if their length is set; each is one item for the reader (listing 4)."""
         paths: list[Sequence[str]] | None = query.memory.get(self) if self.settings.hops is not None else None
         return paths
 
     def _walk(self, query: Query, paths: list[Path]) -> list[Scored]:
-        """Return distinct passages in the order of the visits, at most `budget`, and within `tokens`."""
+        """Return distinct passages in order of visit, at most `budget`, and within `tokens`."""
         budget = self.settings.budget
         visited = {path.passages[0]: Scored(path.passages[0], path.score, path.why) for path in paths}
         most, letters = (self.settings.tokens or _ALL) * LETTERS_A_TOKEN, self._letters(list(visited))
@@ -183,13 +183,13 @@ class Kgp(Retriever):
         return list(visited.values())
 
     def _letters(self, ids: Sequence[str]) -> int:
-        """Return the letters of passages; 0 where no tokens are counted."""
+        """Return the number of characters of passages, or 0 if tokens are not limited."""
         if self.settings.tokens is None:
             return 0
         return sum(len(p.title) + len(p.text) for p in self.context.reader.passages(ids).values())
 
     def _follow(self, query: Query, paths: list[Path], hops: int) -> list[Scored]:
-        """Return the passages of all paths of so many passages, path by path; a dead end stays short."""
+        """Return the passages of all paths of length `hops`, path by path; dead ends stay shorter."""
         paths_by_end = {path.passages[-1]: path for path in reversed(paths)}
         for _ in range(hops - 1 if paths else 0):
             grown = self._level(query, paths, [])
@@ -246,7 +246,7 @@ class Kgp(Retriever):
         return [sorted(rows, key=lambda r: (-r["score"], r["id"]))[: self.settings.branch] for rows in scored]
 
     def _alike(self, queries: Sequence[str], ids: list[str]) -> list[Mapping[str, float]]:
-        """Return for each text the likeness of passages to it: by TF-IDF, or by the vectors of another encoder."""
+        """Return the similarity of passages to each text, by TF-IDF or by the vectors of another encoder."""
         if self.settings.encoder is None or self.settings.similarity == "tfidf":
             distinct = list(dict.fromkeys(queries))
             by_text = dict(zip(distinct, cosines(self.context, distinct, ids), strict=True))
@@ -258,9 +258,9 @@ class Kgp(Retriever):
         return [dict(zip(passages, row.tolist(), strict=True)) for row in scores]
 
     def _vectors(self, queries: Sequence[str]) -> Vectors:
-        """Return the vectors of the next passages [texts, d].
+        """Return the vectors of the next queries [texts, d].
 
-        An imagined passage is a passage, the rest are questions.
+        An imagined passage is encoded as a passage, other queries as questions.
         """
         name, guide = self.settings.encoder, self.settings.guide
         embedder = self.context.embedder if name is None else self.context.other_embedder(name)
@@ -288,14 +288,14 @@ class Kgp(Retriever):
         return queries
 
     def _generated(self, query: Query, evidence: Sequence[str]) -> list[str]:
-        """Return the next fact that the generator writes for each path; the question where it writes nothing."""
+        """Return the next fact that the generator writes for each path, or the question if it writes nothing."""
         assert self.settings.generator is not None
         prompt = self.context.llm.prompt("next-evidence") if self.context.llm else load_prompt("next-evidence")
         prompts = [prompt.messages(question=query.wording, evidence=text) for text in evidence]
         return [text.strip() or query.text for text in load_generator(self.settings.generator).write(prompts)]
 
     def _imagined(self, query: Query, evidence: Sequence[str]) -> list[str]:
-        """Return the evidence that the language model would like to see next, for each path. Raises ModelError."""
+        """Return for each path the next evidence that the language model imagines. Raises ModelError."""
         assert self.context.llm is not None
         llm = self.context.llm.with_listener(query.listener)
 
@@ -318,7 +318,7 @@ _OVER = OVER | {
 
 
 def _steps(row: Mapping[str, Any], names: Mapping[str, str]) -> tuple[Step, ...]:
-    """Return the steps from one passage to the next, over their connection."""
+    """Return the steps from one passage to the next over their connection."""
     kind, name, score = row["kind"], names.get(row["id"], ""), float(row["score"])
     if kind == "word":
         return Step("holds", "Keyword", row["name"]), Step("held by", "Passage", name, score)

@@ -1,7 +1,7 @@
-"""KNN with fuzzy search: the nearest passages by embedding, fused with those whose wording is most like the question.
+"""KNN with fuzzy search: the nearest passages by embedding, fused with the passages most similar in wording.
 
-Wording is compared by Levenshtein distance, which no index answers: the passages that are compared are the nearest by
-embedding and the best by words. Source: KGP, section 5.1.2 and appendix A.2.3.
+Wording is compared by Levenshtein distance, which no index supports, so only the nearest passages by embedding and the
+best by words are compared. Source: KGP, section 5.1.2 and appendix A.2.3.
 """
 
 from typing import Literal
@@ -68,7 +68,7 @@ class Knn(Retriever):
         return reciprocal_rank_fusion(rankings, self.settings.rrf)[:n]
 
     def _alike(self, question: str, text: str) -> float:
-        """Return how much wording agrees, 0 to 1."""
+        """Return the similarity of wording, 0 to 1."""
         if self.settings.compare == "part":
             return fuzz.partial_ratio(question, text) / 100
         return Levenshtein.normalized_similarity(question, text)

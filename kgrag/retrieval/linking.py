@@ -1,4 +1,4 @@
-"""Linking: which entities of the graph a question names.
+"""Link the names in a question to entities of the graph.
 
 Source: the PathRank recipe, query, step 1.
 """
@@ -24,7 +24,7 @@ _MISSPELT = 0.8
 _ALIKE = 88.0  # per cent
 _SHORTEST_MISSPELT = 8  # letters
 MOST_WORDS = 300
-"""Words of a question that are looked at."""
+"""Words of a question that are considered."""
 
 _NO_INNER_WORDS = frozenset(("or", "is", "are", "was", "did"))
 
@@ -51,8 +51,8 @@ class LinkedQuestion:
     """The words of a question with their stems and weights (idf, or 0), its links, and the size of the corpus.
 
     `density`: the share of passages that mention at least two entities that can serve as bridges. `density0`: the same
-    without mentions that are known from triples alone. `symbols`: words with signs such as `$@`, as they are counted.
-    `tied`: whether SAME_AS edges join names of one entity and are followed.
+    without mentions known only from triples. `symbols`: words with signs such as `$@`, in the form that is counted.
+    `tied`: whether SAME_AS edges between names of one entity exist and are followed.
     """
 
     words: tuple[Token, ...]
@@ -104,7 +104,7 @@ def link_question(context: SearchContext, text: str, same_as: bool = True) -> Li
     passages, idf = row["passages"] or 0, _idf(row)
     same_as = same_as and row["tied"]
     uncased = not any(w.raw[0].isupper() for w in words[1:])
-    if uncased:  # typed without capitals
+    if uncased:  # the user typed no capitals
         proper = {w["stem"] for w in row["words"] if w["proper"]}
         words = [w._replace(raw=w.raw.capitalize()) if s in proper else w for w, s in zip(words, stemmed, strict=True)]
     exact = {e["normal"]: e for e in row["entities"]}

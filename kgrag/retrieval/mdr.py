@@ -1,8 +1,8 @@
 """MDR: multi-hop dense retrieval, a beam search over chains of passages.
 
-The first passages are those nearest to the question; each chain goes on to the passages nearest to the question and the
-chain's text, taken together. A chain's score is the product of its passages' scores. It is meant for an embedder that
-was trained for it: `kgrag lab train next-fact`. Source: KGP, appendix A.2.3, after Xiong et al. (2021).
+Chains begin with the passages nearest to the question. Each expands to the passages nearest to the question and the
+chain's text taken together. A chain's score is the product of its passages' scores. Use it with an embedder trained for
+it: `kgrag lab train next-fact`. Source: KGP, appendix A.2.3, after Xiong et al. (2021).
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,12 +16,12 @@ from kgrag.retrieval.base import Query, Retriever, Scored, VectorOptions
 from kgrag.runtime.options import Count
 from kgrag.values.results import Step
 
-# What is asked next, after some passages were found: the words that an encoder is given, in training and in search.
+# The next query after some passages were found: the text given to an encoder, in training and in search.
 #
-# Source: MDR, as in KGP, appendix A.2.1: the question and the passages so far are one new question.
+# Source: MDR, as in KGP, appendix A.2.1: the question and the passages so far form a new question.
 
 
-_LETTERS = 4000  # an encoder reads less
+_LETTERS = 4000  # characters; encoders read less
 
 
 def so_far(question: str, passages: Iterable[tuple[str, str]]) -> str:
@@ -32,7 +32,7 @@ def so_far(question: str, passages: Iterable[tuple[str, str]]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Passages, each found with those before it; `why`: the trail, a step for each."""
+    """Passages, each found by means of the earlier ones; `why`: the trail, one step per passage."""
 
     ids: tuple[str, ...]
     why: tuple[Step, ...]
@@ -53,7 +53,7 @@ class MdrOptions(VectorOptions):
 
 
 class Mdr(Retriever):
-    """The passages of the best chains, best chain first; then the others that are near to the question.
+    """The passages of the best chains, best chain first; then other passages near the question.
 
     Source: KGP, appendix A.2.3, after Xiong et al. (2021).
 
@@ -96,7 +96,7 @@ class Mdr(Retriever):
         return [Scored(id, 1 / rank, why) for rank, (id, why) in enumerate(list(trails.items())[:n], 1)]
 
     def evidence(self, query: Query) -> Sequence[Sequence[str]] | None:
-        """Return the chains, best first: a pair of passages is one item for the reader.
+        """Return the chains, best first; a pair of passages is one item for the reader.
 
         KGP, appendix A.2.3 and listing 4.
         """
@@ -107,7 +107,7 @@ class Mdr(Retriever):
         return max(0.0, 2 * score - 1) if self.settings.score == "cosine" else score
 
     def _longer(self, question: str, chains: list[Chain]) -> list[Chain]:
-        """Return the best chains of one passage more; all chains are searched in one round trip."""
+        """Return the best chains with one more passage; one round trip searches all chains."""
         s, reader = self.settings, self.context.reader
         if not chains:
             return []

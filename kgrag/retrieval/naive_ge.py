@@ -1,6 +1,6 @@
 """NaiveGE: a base retriever, expanded by diverse triple beam search from all triples of its passages.
 
-GEAR, sections 4.2 and 6.2. No model but the embedder is asked; `beam` holds the search.
+GEAR, sections 4.2 and 6.2. The embedder is the only model; see `beam` for the search.
 """
 
 from pydantic import Field
@@ -36,7 +36,7 @@ class NaiveGe(Retriever):
     settings: NaiveGeOptions
 
     def rank(self, query: Query, n: int) -> list[Scored]:
-        """See Retriever; the base ranking itself where its passages state no triples."""
+        """See Retriever; returns the base ranking itself if its passages state no triples."""
         s = self.settings
         base = base_ranking(self.parts[0], query, s.passages if s.fuse == "read" else max(n, s.passages))
         return expand(self.context, query, base, s, passages=[x.id for x in base[: s.passages]])[:n]

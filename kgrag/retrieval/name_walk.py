@@ -1,4 +1,4 @@
-"""The state of a walk over names: a question's clauses, the passages on its way, the trail, the order as a set."""
+"""The state of a walk over names: a question's clauses, the visited passages, the trail, the order as a set."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -16,20 +16,20 @@ from kgrag.text.sentences import names_in, split_sentences
 from kgrag.text.tokens import is_content, stems, words_of
 from kgrag.values.results import Step
 
-# The outermost clause of a question asks something of the last passage on the path.
+# The outermost clause of a question is about the last passage on the path.
 #
 # Words near a linked name belong to the first hop, words near the question word to the last: "When does daylight saving
-# end | in the country near the one where the author of ... was born?" So the targets of the walk are compared with the
-# outer clause, too, and the best passages are ordered by it in the end: those that have a sentence with its words and
-# with something of the kind that the question asks for. In other languages than English the clause is the whole
-# question, which orders nothing. Source: our own experiment on 2- to 4-hop questions (PathRank, outermost clause).
+# end | in the country near the one where the author of ... was born?" So the targets of the walk are also compared with
+# the outer clause, and in the end it orders the best passages: a sentence with its words and with the requested kind of
+# answer comes first. In languages other than English the clause is the whole question, which has no effect on the
+# order. Source: our own experiment on 2- to 4-hop questions (PathRank, outermost clause).
 
 
 AnswerKind = Literal["date", "number", "name", "any"]
 
 _PREPOSITIONS = frozenset("of in by from for on at with to near between during under before after".split())
 _RELATIVES = frozenset("who whom whose which that where when what".split())
-_OPENING = 60  # characters of a question within which it says when
+_OPENING = 60  # first characters of a question that are searched for "when"
 _PLACES = "place city town county district country state province region continent administrative"
 _ASKED: Sequence[tuple[AnswerKind, re.Pattern[str]]] = (
     ("date", re.compile(rf"^.{{0,{_OPENING}}}\b(when|(what|which) (was the )?(year|date|month|day))\b")),
@@ -48,8 +48,8 @@ _MONTH = re.compile(f" ({'|'.join(stems(_MONTHS.split()))}) ")
 class OuterClause:
     """The outermost clause of a question.
 
-    Its text, the stems (between spaces) of the question's unnamed words with weights that fall from the first to the
-    last and add up to 1, how many such words there are, and the kind of answer asked for.
+    It has the text, the stems (between spaces) of the question's unnamed words with weights that fall from first to
+    last and sum to 1, the number of such words, and the kind of answer asked for.
     """
 
     text: str
@@ -60,16 +60,16 @@ class OuterClause:
     """All stems of the question."""
 
     def strength(self, none: int, full: int) -> float:
-        """Return how far the clause counts in the final order.
+        """Return the weight of the clause in the final order.
 
-        0 with `none` unnamed words, 1 with `full` of them or more.
+        It is 0 with `none` unnamed words, and 1 with `full` or more.
         """
         return min(1.0, max(0.0, (self.words - none) / (full - none)))
 
     def weights(self, residual: Mapping[str, float], dropped: frozenset[str], share: float) -> dict[str, float]:
         """Return the weights of a residual question's stems.
 
-        The clause without the missing stems has `share` of them.
+        The stems of the clause, without missing ones, get `share` of the weight.
         """
         outer = {stem: weight for stem, weight in self.terms.items() if stem not in dropped}
         total = sum(outer.values()) or 1.0
@@ -81,7 +81,7 @@ class OuterClause:
     def best_sentence(self, sentences: str) -> float:
         """Return the largest weight, 0 to 1, of the clause's words in one sentence with an answer of the right kind.
 
-        `sentences`: of a passage, as `kgrag.text.sentences` writes them.
+        `sentences`: the sentences of a passage in the format of `kgrag.text.sentences`.
         """
         best = 0.0
         for sentence in split_sentences(sentences):
@@ -101,7 +101,7 @@ class OuterClause:
 def outer_clause(question: LinkedQuestion, share: float, decay: float) -> OuterClause:
     """Return the words up to the first break with `share` of the idf mass of unnamed words before it, without names.
 
-    The k-th unnamed word weighs idf * decay^k. Where nothing is left, the clause is the whole question.
+    The k-th unnamed word weighs idf * decay^k. If no words are left, the clause is the whole question.
     """
     if question.language is not ENGLISH:
         return _whole(question)
@@ -141,13 +141,13 @@ def _whole(question: LinkedQuestion) -> OuterClause:
 
 
 def answer_kind(words: Sequence[str]) -> AnswerKind:
-    """Return the kind of answer that a question, by its normalised words, asks for."""
+    """Return the kind of answer that a question, given as normalised words, asks for."""
     text = " ".join(words)
     return next((kind for kind, pattern in _ASKED if pattern.search(text)), "any")
 
 
 def _breaks(question: LinkedQuestion) -> set[int]:
-    """Return the places after the first word where a phrase may begin: names, prepositions and relative words."""
+    """Return the positions after the first word where a phrase may begin: names, prepositions and relative words."""
     begin = {link.start for link in question.links}
     inside = {i for link in question.links for i in range(link.start + 1, link.end)}
     return {
@@ -159,11 +159,11 @@ def _breaks(question: LinkedQuestion) -> set[int]:
     }
 
 
-# An order of passages as a set: each place goes to the passage that adds most to those before it.
+# An order of passages as a set: each rank goes to the passage that adds most to the earlier ones.
 #
-# What a passage adds is what it is worth alone, the words of the question that none before it has, a rare name that it
-# shares with one before it, and being on the path to one before it. Source: our own experiment on questions of 2 to 4
-# hops (PathRank, the list as a set); the greedy choice is that of maximum coverage.
+# A passage adds its own worth, new words of the question, a rare name shared with an earlier passage, and its position
+# on the path to an earlier passage. Source: our own experiment on questions of 2 to 4 hops (PathRank, the list as a
+# set); the greedy choice is the one for maximum coverage.
 
 
 Numbers = NDArray[np.float64]
@@ -173,9 +173,9 @@ Numbers = NDArray[np.float64]
 class Candidates:
     """The features of n passages and of the m words of a question.
 
-    `alone` [n]: what each is worth by itself; `end` [n]: how well it answers what is asked in the end; `words` [n, m]:
-    which words each has; `mass` [m]: what each word is worth; `names` [n, names]: which names each mentions;
-    `titles` [n], as numbers; `parents` [n]: the place of the passage that the walk came from, or -1.
+    `alone` [n]: the worth of each passage by itself; `end` [n]: how well it answers the outer clause; `words` [n, m]:
+    the words that each has; `mass` [m]: the weight of each word; `names` [n, names]: the names that each mentions;
+    `titles` [n], as numbers; `parents` [n]: the position of the passage from which the walk came, or -1.
     """
 
     alone: Numbers
@@ -190,12 +190,12 @@ class Candidates:
 def select_as_set(
     c: Candidates, places: int, shared_name: float, on_path: float, finalists: int, finalist_place: int
 ) -> list[int]:
-    """Return the places of the candidates, best first: `places` of them by coverage, the rest by their worth.
+    """Return the indices of the candidates, best first: `places` of them by coverage, the rest by their worth.
 
     A passage adds the mass of its new words, `shared_name` times the rarity of the rarest name shared with a chosen one
     (1 - ln k / ln 2n, where k of the n have it; 0 under one title), and `on_path` if a chosen one was reached through
-    it. From `finalist_place` on, the best `finalists` by `end` that are not chosen come first, so that a path never
-    pushes its own end out of the list.
+    it. From `finalist_place` on, the best `finalists` by `end` that are not chosen yet have priority, so that a path
+    never pushes its own end out of the list.
     """
     n = len(c.alone)
     counts = c.names.sum(0)
@@ -228,19 +228,19 @@ def _tied(c: Candidates, rarity: Numbers, place: int) -> Numbers:
 
 
 Hop = tuple[str, str, int]
-"""Source, the name of the entity that leads on, and how it ties the target: MENTIONED, TITLE or BACK."""
+"""Source, the name of the entity crossed, and its relation to the target: MENTIONED, TITLE or BACK."""
 
 _PRECISION, _ROUNDS = 1e-9, 200  # limits of the PageRank iteration
 MENTIONED, TITLE, BACK = 0, 1, 2  # the target mentions the entity, bears its name, or mentions the source's own
 
 
 _CLAUSE_COSINE, _CLAUSE_SENTENCE, _FAR = 0.6, 0.4, 0.2
-"""How a passage answers the outer clause: its cosine, a sentence with its words and an answer, two hops or more."""
+"""Weights of an answer to the outer clause: its cosine, a sentence with its words and an answer, two hops or more."""
 
 
 @dataclass(slots=True)
 class Visited:
-    """The state of a passage in the walk. `parent` is the hop of its best path."""
+    """The state of a passage in the walk. `parent` is the last hop of its best path."""
 
     base: float
     score: float
@@ -261,11 +261,11 @@ class LastClause:
 
 @dataclass(slots=True)
 class Walk:
-    """The state of a question and of the passages on its way.
+    """The state of a question and of the visited passages.
 
-    `strength`: how far the list is a set, 0 to 1. `embedded`: unit vectors [d] of parts of the question; `last_clause`:
-    the features of each passage in the PageRank; `ties` [n, names]: the names that each of the `top` [n] mentions;
-    `unread`: passages whose names an ingest has yet to find, so that no name leads to them.
+    `strength`: how much the list counts as a set, 0 to 1. `embedded`: unit vectors [d] of parts of the question;
+    `last_clause`: the features of each passage in the PageRank; `ties` [n, names]: the names that each of the `top` [n]
+    mentions; `unread`: passages whose names are still pending, so that no name leads to them.
     """
 
     question: LinkedQuestion
@@ -287,11 +287,11 @@ class Walk:
 
 
 def pagerank(ends: NDArray[np.intp], weights: Numbers, reset: Numbers, damping: float) -> Numbers:
-    """Return the personalised PageRank [nodes] over k edges that lead in both directions.
+    """Return the personalised PageRank [nodes] over k undirected edges.
 
-    `ends` [2, k]: the nodes that each edge ties; `weights` [k].
+    `ends` [2, k]: the two nodes of each edge; `weights` [k].
 
-    `reset` [nodes]: where the walk begins again with probability 1 - damping, or stands at a node without edges.
+    `reset` [nodes]: where the walk restarts, with probability 1 - damping, or always from a node without edges.
     """
     one, other = np.concatenate([ends, ends[::-1]], axis=1)
     reset = reset / reset.sum()
@@ -319,7 +319,7 @@ def _path_to(walk: Walk, x: str) -> list[Hop]:
 
 
 def trail_to(walk: Walk, x: str, names: Mapping[str, str]) -> tuple[Step, ...]:
-    """Return the trail of the walk to passage x; `names`: of passages, by their ids."""
+    """Return the trail of the walk to passage x; `names`: the names of passages, by id."""
     path = _path_to(walk, x)
     seed = path[0][0] if path else x
     link = walk.passages[seed].named_by
@@ -355,7 +355,7 @@ def spent_words(walk: Walk, x: str) -> frozenset[int]:
 
 
 def rest_weights(walk: Walk, dropped: frozenset[int], outer: float) -> dict[str, float]:
-    """Return the weights of the stems (between spaces) of the rest of the question; they add up to 1."""
+    """Return the weights of the stems (between spaces) of the rest of the question; they sum to 1."""
     residual = {term["stem"]: term["weight"] for term in walk.question.terms(dropped)}
     if not dropped:
         return residual

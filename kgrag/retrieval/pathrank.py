@@ -73,8 +73,8 @@ class PathRankConstants:
     """Constants of PathRank that are not options, in the order of its steps. bench/MISSES.md has the effect of each."""
 
     # Seeds: the passages from which the walk starts, and the bonuses of links.
-    candidates: int = 200  # passages that the vector index is asked for; they are scored again exactly
-    titled: int = 5  # passages of a long document that its title reaches
+    candidates: int = 200  # passages requested from the vector index, which are rescored exactly
+    titled: int = 5  # passages of a long document that its title leads to
     title: float = 1.0  # bonus of a passage whose title the question names
     crowding: float = 0.5  # the k-th passage of one title has k ** -crowding of that bonus
     mention: float = 0.4  # bonus of a passage that mentions a name without a title
@@ -87,31 +87,31 @@ class PathRankConstants:
     in_title: float = 0.1  # weight of a name that is part of that title
     about: float = 0.1  # weight of a triple of the source about the name
     rivals: float = 0.15  # cost of a hop to one of many passages that mention the name
-    large: int = 10_000  # passages of a collection from which on that cost counts
+    large: int = 10_000  # collection size in passages from which that cost applies
 
     # Few names: in texts below this density of names, words count more and paths less.
-    density: float = 0.7  # names of triples lead on below it
+    density: float = 0.7  # names from triples serve as bridges below it
     slack: float = 1.5  # how much less paths count there
     lexical: float = 1.0  # weight of BM25 there
 
     # The last clause: the end of the question, which the last passage of a path answers.
-    clause: float = 0.25  # its least share of the weight of the unnamed words
+    clause: float = 0.25  # its minimum share of the weight of the unnamed words
     decay: float = 0.6  # weight of each word relative to the word before
     clause_vector: float = 0.6  # weight of its vector beside the rest of the question
     clause_words: float = 0.6  # its share of the weight of words
 
     # The list as a set: each place goes to the passage with the most new evidence.
-    order_words: tuple[int, int] = (3, 6)  # unnamed words with which this begins to count, and counts in full
-    cover: float = 3.4  # weight of the question's words that no passage before has
-    shared_name: float = 0.3  # weight of a rare name shared with a passage before
-    on_path: float = 0.15  # weight of a passage on the path to one before
+    order_words: tuple[int, int] = (3, 6)  # numbers of unnamed words from which this starts to count, and counts fully
+    cover: float = 3.4  # weight of the question's words that no earlier passage has
+    shared_name: float = 0.3  # weight of a rare name shared with an earlier passage
+    on_path: float = 0.15  # weight of a passage on the path to an earlier one
     last_clause: float = 0.35  # weight of an answer to the last clause
-    finalists: int = 3  # passages with the best answers to it, which keep a place
-    finalist_place: int = 4  # the place from which on they come first
+    finalists: int = 3  # passages with the best answers to it, which are guaranteed a rank
+    finalist_place: int = 4  # the rank from which they have priority
 
     # PageRank over the passages at hand.
     pagerank_passages: int = 120  # its passages
-    pagerank_seeds: int = 5  # passages that it restarts at, beside the names of the question
+    pagerank_seeds: int = 5  # passages at which it restarts, besides the names of the question
 
 
 class PathRank(Retriever):
@@ -139,13 +139,13 @@ class PathRank(Retriever):
         apart = question.density0 >= c.density
         few = 0.0 if apart or c.density <= 0 else max(0.0, 1 - question.density / c.density)
         sparse = c.slack * few * c.density
-        if few:  # there a name may be what all passages are about
+        if few:  # with few names, one may be the topic of all passages
             question = replace(question, links=tuple(_faded(question, link, few) for link in question.links))
         vector = query.vector(self.context.embedder)
         clause = outer_clause(question, c.clause, c.decay)
         strength = (1 - few) * clause.strength(
             *c.order_words
-        )  # a clause ends at names, so where these are few it fades
+        )  # a clause ends at names, so it fades if names are scarce
         walk = Walk(question, vector, clause, apart, s.word_weight + sparse, s.hop_cost + sparse, sparse, strength)
         self._seed(walk, query)
         done: set[str] = set()
@@ -155,7 +155,7 @@ class PathRank(Retriever):
             done.update(sources)
             self._hop(walk, sources, hop)
         final = self._pagerank(walk)
-        # Others show no evidence, unless it is still to be found
+        # other passages show no evidence, unless their names are still pending
         final = self._order(walk, {x: score for x, score in final.items() if score > 0 or x in walk.unread})
         ranked = list(final)
         if query.filter:
@@ -260,7 +260,7 @@ class PathRank(Retriever):
                     passage.dropped = dropped[source]
 
     def _vectors(self, walk: Walk, texts: Sequence[str]) -> list[list[float]]:
-        """Return the unit vectors [n, d] of the rests of the question. Shortened rests lean to the outer clause."""
+        """Return the unit vectors [n, d] of residual questions. Shortened ones are mixed with the outer clause."""
         c = self.constants
         outer, whole = walk.clause.text, walk.question.text()
         new = [text for text in dict.fromkeys([*texts, outer]) if text not in walk.embedded]
@@ -318,7 +318,7 @@ class PathRank(Retriever):
             tying[list(column.values())] = False
             ties = np.zeros((n, m), bool)
             ties[tuple(at[:, mentions])] = True
-            walk.ties = ties[:, tying]  # a title ties its own passages alone
+            walk.ties = ties[:, tying]  # a title connects only its own passages
         pairs, edge = np.unique(at[0] * m + at[1], return_inverse=True)
         weights = np.zeros(len(pairs))
         np.maximum.at(weights, edge, np.array(borne) + 1)
@@ -341,7 +341,7 @@ class PathRank(Retriever):
     def _order(self, walk: Walk, final: Mapping[str, float]) -> dict[str, float]:
         """Return all passages with scores, best first, or as a set for a long question (kgrag.retrieval.name_walk).
 
-        Scores descend: the first place gets the best score, and so on.
+        Scores are reassigned in descending order: the first rank gets the best score, and so on.
         """
         s, c = self.settings, self.constants
         ranked = sorted(final, key=lambda x: (-final[x], x))

@@ -1,9 +1,9 @@
 """Personalised PageRank over passages and entities, like HippoRAG 2, without a language model.
 
 The walk restarts at the entities of the triples nearest to the question, at the entities that it names, and a little at
-the passages nearest to it; a passage's rank is its share of the walk. Edges, all undirected: a passage and the entities
-that it mentions or whose title it bears, the two entities of a triple, and names that resemble each other. Sources:
-HippoRAG, section 2.2; HippoRAG 2, section 3 (as published: `hipporag`). The twin statements are
+the passages nearest to it. Passages rank by their share of the walk. All edges are undirected: they connect a passage
+with the entities that it mentions or has as title, the two entities of a triple, and similar names. Sources: HippoRAG,
+section 2.2; HippoRAG 2, section 3 (as published: `hipporag`). The matching statements are
 `cypher/retrieve/ppr*.cypher`.
 """
 
@@ -22,16 +22,16 @@ from kgrag.runtime.options import Count, Options
 from kgrag.values.results import Step
 
 _Places = Mapping[str, tuple[int, int]]
-"""Id of a seed entity -> its node, and how many passages mention it."""
+"""Id of a seed entity -> its node, and the number of passages that mention it."""
 
 
 _TRUST = 3
-"""The weight of triples falls with this power where few passages state any: the nearest one is mostly wrong there."""
+"""If few passages state triples, the nearest one is mostly wrong; the weight of triples falls with this power."""
 
 
 @dataclass(slots=True)
 class _Seeds:
-    """The restart of the walk: weights of entities and passages by id, and the steps that lead to an entity.
+    """The restart of the walk: weights of entities and passages by id, and the trail to each entity.
 
     `stated`: the share of the nearest passages that state triples.
     """
@@ -68,7 +68,7 @@ class PprOptions(Options):
 class Ppr(Retriever):
     """Personalised PageRank from the question's triples, names and nearest passages.
 
-    With `exact` the whole collection is read at the first question, once for all retrievers that live at the same time.
+    With `exact` the whole collection is read at the first question and shared by its retrievers.
 
     Source: HippoRAG 2, section 3, without its model.
 
@@ -90,7 +90,7 @@ class Ppr(Retriever):
         self._whole = WholeGraph(self.context, same_as=self.settings.same_as)
 
     def rank(self, query: Query, n: int) -> list[Scored]:
-        """See Retriever; scores are shares of the walk, which add up to 1 over all nodes."""
+        """See Retriever; scores are shares of the walk, which sum to 1 over all nodes."""
         s = self.settings
         seeds = self._seeds(query, s)
         if not seeds:
@@ -147,7 +147,7 @@ class Ppr(Retriever):
             seeds.passages = {x: s.passage_weight * (c - low) / (high - low) for x, c in seeds.cosines.items()}
         else:
             seeds.passages = dict.fromkeys(seeds.cosines, s.passage_weight)
-        if any(link.bearers > s.surrounding for link in links):  # which of them is meant, the other words tell
+        if any(link.bearers > s.surrounding for link in links):  # the other words decide which bearer is meant
             worded = self.context.reader.fulltext(query.text, s.passages)
             for x, score in worded:
                 share = s.passage_weight * score / worded[0][1]
@@ -183,7 +183,7 @@ def _places(seeds: Iterable[Sequence[Any]], graph: EntityGraph) -> _Places:
 
 
 def _reset(graph: EntityGraph, places: _Places, seeds: _Seeds) -> dict[int, float]:
-    """Return node -> weight; an entity counts the less the more passages mention it (HippoRAG: node specificity)."""
+    """Return node -> weight; entities mentioned by many passages weigh less (HippoRAG: node specificity)."""
     reset = {}
     for id, (i, df) in places.items():
         if seeds.entities[id] > 0:

@@ -1,7 +1,7 @@
-"""Trails and connections in the words of passages: each step quotes the sentence that leads to the next.
+"""Explain trails and connections by quotations: each step quotes the sentence that leads to the next.
 
-`told_trail` is for the ranking of a question, in the command line, pages, REST and MCP; `told_connection` for the ways
-of the graph between two names.
+`told_trail` explains the ranking of a question, in the command line, pages, REST and MCP; `told_connection` explains
+paths of the graph between two names.
 """
 
 import re
@@ -20,19 +20,19 @@ from kgrag.values.results import Hit, Passage
 
 _WORD = re.compile(r"\w+(?:['’.]\w+)*")
 _EXPLAINED = 5
-"""Hits whose ways are looked at: an answer is read from so many."""
+"""Top hits whose trails are considered; an answer uses about as many."""
 _COVERED = 2 / 3
-"""Part of the question's words that the sentences of a trail have together; with less it explains nothing."""
+"""Minimum share of the question's words in the sentences of a trail; with less it explains nothing."""
 _TITLED = 2
-"""Ranks that a way counts for whose last passage is about what the one before names, not only mentions it."""
+"""Bonus in ranks for a trail whose last passage has the name in the previous one as its title."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """A step of a trail in words: the sentence of a passage that names where it goes on.
+    """A step of a trail in words: the sentence of a passage that names the next one.
 
-    `passage`: its id, "" where only its title is known; `start` to before `end` is the `name` in the sentence. The last
-    hop goes on to nothing: its sentence is the one that says most about the question.
+    `passage`: its id, or "" if only its title is known; `name` is at `start` to `end` (exclusive) in the sentence. The
+    last hop has no name; its sentence is the one most relevant to the question.
     """
 
     passage: str
@@ -45,10 +45,10 @@ class Hop:
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """A step of a connection: two names, and the sentence of a passage that ties them.
+    """A step of a connection: two names, and the sentence of a passage that connects them.
 
-    `passage`: its id, "" for a fact that no passage states, whose text is the `sentence`; `marks`: where the names
-    stand in the sentence, each from its start to before its end.
+    `passage`: its id, or "" for a fact that no passage states, whose text is the `sentence`; `marks`: the positions of
+    the names in the sentence, as start and exclusive end.
     """
 
     one: str
@@ -60,17 +60,17 @@ class Tie:
 
 
 def told_trail(hits: Sequence[Hit], sought: str, context: Sequence[Hit] = ()) -> list[Hop]:
-    """Return the path that explains a ranking: the path of its best hit whose end fits the question.
+    """Return the trail that explains a ranking: the trail of its best hit that covers the question.
 
     Args:
-        hits: the ranking, best first; the first five are looked at.
-        sought: the question, with the answer where there is one.
-        context: hits besides, whose texts may be quoted.
+        hits: the ranking, best first; only the first five are considered.
+        sought: the question, with the answer if there is one.
+        context: further hits, whose texts may be quoted.
 
     Returns:
-        Hops between passages of the ranking, none of them twice; empty where no way leads over two passages, and where
-        the sentences of each way have less than two thirds of the words of what is sought, or its first passage bears
-        all of them in its title.
+        Hops between distinct passages of the ranking. Empty if every trail has only one passage, has sentences with
+        less than two thirds of the words of `sought`, or begins with a passage whose title has all these words.
+
     """
     passages, stems = by_title([*hits, *context]), stems_in(sought)
     best, trail = 0.0, list[Hop]()
@@ -79,7 +79,7 @@ def told_trail(hits: Sequence[Hit], sought: str, context: Sequence[Hit] = ()) ->
         words = stems & {stem for hop in way for stem in stems_in(f"{hop.title} {hop.sentence}")}
         titled = _TITLED if hit.why and hit.why[-1].edge == "ABOUT" else 0
         worth = 1 + (titled - rank) / (_EXPLAINED + _TITLED)
-        if not way or stems <= stems_in(way[0].title):  # the first passage is the answer, so no step leads on
+        if not way or stems <= stems_in(way[0].title):  # the first passage is already the answer
             continue
         if len(words) >= _COVERED * len(stems) and worth > best:
             best, trail = worth, way
@@ -87,10 +87,10 @@ def told_trail(hits: Sequence[Hit], sought: str, context: Sequence[Hit] = ()) ->
 
 
 def hops(hit: Hit, sought: str, passages_by_title: Mapping[str, Passage]) -> list[Hop]:
-    """Return the way to a passage as sentences that lead from one passage to the next, and last to what is `sought`.
+    """Return the trail of a hit as sentences, each leading to the next passage, and the last one to `sought`.
 
-    `passages_by_title`: those whose texts can be quoted. Empty for a way of one passage, for one that comes to the same
-    node twice, and for one of which a step cannot be quoted or contradicts the end: these would explain nothing.
+    `passages_by_title`: the passages that can be quoted. Returns an empty list for a trail that explains nothing: of
+    one passage only, through the same node twice, or with a step that cannot be quoted or contradicts the end.
     """
     steps = [(step.label, step.name) for step in hit.why if step.name]
     passages = [(place, step) for place, step in enumerate(hit.why) if step.label == "Passage" and step.name]
@@ -113,13 +113,13 @@ def hops(hit: Hit, sought: str, passages_by_title: Mapping[str, Passage]) -> lis
 
 
 def names_of(passage: Passage) -> tuple[str, str, str]:
-    """Return the names that a step of a trail may give a passage: its title, with its heading, with its number, too."""
+    """Return the names of a passage in steps of trails: its title alone, with its heading, and with its number, too."""
     title, section = passage.title, passage.section
     return title, passage_name(title, section), passage_name(title, section, passage.ordinal + 1)
 
 
 def by_title(hits: Sequence[Hit]) -> dict[str, Passage]:
-    """Return the passages of hits by their names in steps of a trail; the best one wins among equal names."""
+    """Return the passages of hits by their names in steps of a trail; the best hit wins among equal names."""
     passages: dict[str, Passage] = {}
     for hit in hits:
         for name in names_of(hit.passage):
@@ -128,15 +128,15 @@ def by_title(hits: Sequence[Hit]) -> dict[str, Passage]:
 
 
 def told_connection(ways: Iterable[Sequence[Mapping[str, Any]]], passages: Mapping[str, Passage]) -> list[Tie]:
-    """Return the best supported way between two names, with a sentence for each pair of neighbours on it.
+    """Return the best supported path between two names, with a sentence for each pair of neighbours on it.
 
     Args:
-        ways: the nodes of each: `entity` where the node is one, its `name`, the `text` of a fact, and `passage`, the id
-            of one that says it. Each way begins and ends with an entity.
-        passages: by their ids.
+        ways: the nodes of each path: `entity` if the node is one, its `name`, the `text` of a fact, and `passage`, the
+            id of a passage that states it. Each path begins and ends with an entity.
+        passages: the passages by id.
 
     Returns:
-        The first way of those whose sentences have most of the names; empty without ways.
+        The path whose sentences have most of the names, the first among ties; empty without paths.
     """
     best, connection = -1.0, list[Tie]()
     for nodes in ways:
@@ -152,7 +152,7 @@ def told_connection(ways: Iterable[Sequence[Mapping[str, Any]]], passages: Mappi
 
 
 def _tie(one: str, other: str, between: Sequence[Mapping[str, Any]], passages: Mapping[str, Passage]) -> Tie:
-    """Return what ties two names, said by the nodes between them: the passage that names both in the best sentence."""
+    """Return the connection of two names by the nodes between them: the best sentence that names both."""
     sources = [passages[node["passage"]] for node in between if node["passage"] in passages]
     facts = [node["text"] for node in between if node["text"] and not node["passage"]]
     ties = [Tie(one, other, source.id, source.title, *_quote(one, other, source.text)) for source in sources]
@@ -161,13 +161,13 @@ def _tie(one: str, other: str, between: Sequence[Mapping[str, Any]], passages: M
 
 
 def _worth(tie: Tie) -> int:
-    """Return how many of the two names a sentence has, and with its title, which says who "he" is."""
+    """Return how many of the two names a sentence has, plus the count with its title, which resolves pronouns."""
     text = f"{tie.title}: {tie.sentence}"
     return len(tie.marks) + sum(_place(text, name) is not None for name in (tie.one, tie.other))
 
 
 def _quote(one: str, other: str, text: str) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """Return the first sentence with both names, and where they stand; else the first sentence with each."""
+    """Return the first sentence with both names, and their positions; else the first sentence with each."""
     lines = [one_line(text[start:end]) for start, end in sentences(text)]
     both = next((line for line in lines if len(_marks(line, one, other)) > 1), "")
     if not both:
@@ -180,13 +180,13 @@ def _quote(one: str, other: str, text: str) -> tuple[str, tuple[tuple[int, int],
 
 
 def _marks(line: str, *names: str) -> tuple[tuple[int, int], ...]:
-    """Return where names stand in a sentence, in its order; one within another is left out."""
+    """Return the positions of names in a sentence, in order; a name inside another one is left out."""
     places = sorted({place for name in names if (place := _place(line, name))}, key=lambda span: (span[0], -span[1]))
     return tuple(span for at, span in enumerate(places) if at == 0 or span[0] >= places[at - 1][1])
 
 
 def _naming(passage: Passage, name: str) -> Hop | None:
-    """Return the first sentence of a passage that has a name in it, in whatever form; None if none has."""
+    """Return the first sentence of a passage with a name in any form, or None."""
     for start, end in sentences(passage.text):
         line = one_line(passage.text[start:end])
         if place := _place(line, name):
@@ -195,7 +195,7 @@ def _naming(passage: Passage, name: str) -> Hop | None:
 
 
 def _place(line: str, name: str) -> tuple[int, int] | None:
-    """Return where a sentence has a name, in whatever form."""
+    """Return the position of a name, in any form, in a sentence."""
     short = without_parenthesis(name)
     at = line.casefold().find(short.casefold())
     if at >= 0:

@@ -1,7 +1,7 @@
-"""RAPTOR's collapsed tree: passages and summaries of all levels are searched as one; a summary stands for its passages.
+"""RAPTOR's collapsed tree: passages and summaries of all levels are searched together.
 
-Source: RAPTOR (Sarthi et al., 2024), section 4. Summaries are read like passages; ranked and cited are
-passages, so a summary gives its score to those under it that are nearest to the question.
+Source: RAPTOR (Sarthi et al., 2024), section 4. The reader sees summaries like passages. Only passages are ranked and
+cited, so a summary passes its score to the passages under it that are nearest to the question.
 """
 
 from collections.abc import Mapping, Sequence
@@ -76,7 +76,7 @@ class Raptor(Retriever):
         return scored[:n]
 
     def evidence(self, query: Query) -> Sequence[Evidence] | None:
-        """See Retriever: passages and summaries by their own cosines, as RAPTOR reads them; unless leaves are shown."""
+        """See Retriever: passages and summaries by their own cosines, as in RAPTOR, unless only leaves are shown."""
         memory: Sequence[Evidence] | None = query.memory.get(self)
         return memory
 
@@ -86,7 +86,7 @@ class Raptor(Retriever):
 
 
 def _collapsed(rows: Sequence[Mapping[str, Any]], sources: int) -> list[Evidence]:
-    """Return passages and summaries, the nearest first; a summary with its nearest passages."""
+    """Return passages and summaries, nearest first; each summary has its nearest passages."""
     scored: list[tuple[float, str, Evidence]] = [(-row["score"], row["id"], (row["id"],)) for row in rows]
     summaries = {above["id"]: above for row in rows for above in row["above"]}
     leaves: dict[str, list[tuple[float, str]]] = {}

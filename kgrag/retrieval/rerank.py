@@ -1,4 +1,4 @@
-"""Reranking: the best passages of another retriever, ranked again by a model that reads each beside the question.
+"""Reranking: the best passages of another retriever, reordered by a model that reads each with the question.
 
 The model is a cross-encoder of sentence-transformers in this process (Nogueira and Cho, "Passage re-ranking with BERT",
 2019), or one behind a server (`kgrag.models.rerank_server`).
@@ -20,7 +20,7 @@ from kgrag.values.errors import ConfigurationError
 from kgrag.values.installing import require_extra
 
 KEY = "RERANK_API_KEY"
-"""The variable of the environment that holds the key of a server that an option names."""
+"""The environment variable with the key for a server given by an option."""
 
 _MODEL = "cross-encoder/ms-marco-MiniLM-L6-v2"
 
@@ -67,7 +67,7 @@ class Rerank(Retriever):
         """
         super().__init__(*on, **options)
         s, server = self.settings, self.context.reranker
-        if s.url:  # which the key of the settings is not meant for
+        if s.url:  # do not send the key from the settings to this server
             key = os.environ.get(KEY)
             own: dict[str, Any] = {
                 "base_url": s.url,
@@ -86,10 +86,10 @@ class Rerank(Retriever):
         self.settings = s.model_copy(update={"model": model, "url": self._server.address if self._server else ""})
 
     def rank(self, query: Query, n: int) -> list[Scored]:
-        """See Retriever; scores are the model's, 0 to 1. Passages beyond the base's best `top` are not looked at.
+        """See Retriever; scores are the model's, 0 to 1. Only the base's best `top` passages are scored.
 
-        Raises ConfigurationError when sentence-transformers is not installed or the model cannot be loaded;
-        UnavailableError and ModelError of a server.
+        Raises ConfigurationError if sentence-transformers is not installed or the model cannot be loaded, and
+        UnavailableError or ModelError if a server fails.
         """
         s, server = self.settings, self._server
 
@@ -102,7 +102,7 @@ class Rerank(Retriever):
 def read_beside(model: str, question: str, texts: Sequence[str], batch: int) -> list[float]:
     """Return the relevance of each text to the question, 0 to 1, by a cross-encoder.
 
-    Raises ConfigurationError when there is no such model.
+    Raises ConfigurationError if the model does not exist.
     """
     with ONE_AT_A_TIME:
         encoder, activation = _load(model)
@@ -124,6 +124,6 @@ def _load(name: str) -> tuple[Any, Any]:
         trained = any("ForSequenceClassification" in kind for kind in encoder.model.config.architectures or ())
     except Exception as error:  # the hub's errors have no common type
         raise ConfigurationError(f"The cross-encoder {name!r} cannot be loaded: {error}", remedy) from error
-    if encoder.num_labels != 1 or not trained:  # the library would draw a last layer at random
+    if encoder.num_labels != 1 or not trained:  # the library would initialise a last layer at random
         raise ConfigurationError(f"{name!r} is no cross-encoder: it gives no single score for a pair of texts.", remedy)
     return encoder, Sigmoid()

@@ -1,4 +1,4 @@
-"""The part of a passage that says most about a question, with the question's words marked."""
+"""The part of a passage most relevant to a question, with the question's words marked."""
 
 import re
 import unicodedata
@@ -13,7 +13,7 @@ _PAIR = re.compile(f"(?=([{UNSPACED}]{{2}}))")  # two letters of a script withou
 _CONTROLS = dict.fromkeys([*range(0x20), *range(0x7F, 0xA0)], " ") | dict.fromkeys(
     [*range(0x202A, 0x202F), *range(0x2066, 0x206A)], ""
 )  # control characters of terminals and of writing direction
-_LEAD = 40  # characters kept before the first match, so that it does not stand bare
+_LEAD = 40  # characters of context kept before the first match
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +25,14 @@ class Snippet:
 
     @property
     def core(self) -> str:
-        """From the first to the last word that the question shares; all of it without one."""
+        """The text from the first to the last word shared with the question; all of it if no word is shared."""
         return self.text[self.marks[0][0] : self.marks[-1][1]] if self.marks else self.text
 
 
 def snippet(text: str, question: str, width: int = WIDTH) -> Snippet:
-    """Return the window of about `width` characters with the most different words of the question; the first of ties.
+    """Return the window of about `width` characters with the most distinct words of the question; the first if tied.
 
-    Words are compared by stem, stop words do not count. Without a match it is the beginning of the text.
+    Words are compared by stem, and stop words do not count. Without a match it is the beginning of the text.
     """
     line = one_line(text)
     matches = _matches(line, question)
@@ -50,7 +50,7 @@ def snippet(text: str, question: str, width: int = WIDTH) -> Snippet:
 
 
 def one_line(text: str) -> str:
-    """Return `text` with composed characters, single blanks, and nothing that could steer a terminal."""
+    """Return `text` with composed characters, single spaces, and no control characters of terminals."""
     return " ".join(unicodedata.normalize("NFC", text).translate(_CONTROLS).split())
 
 

@@ -1,9 +1,9 @@
-"""Which sentence of a passage supports a claim, and which sentences of an answer none supports.
+"""Find the sentence of a passage that supports a claim, and the sentences of an answer without support.
 
-Words are compared, not meanings: what is called supported says the same names, numbers and words, with the same
-negation, of the same subject. A claim in other words than its passage may be missed; a claim on something else is not
-to pass. English has all rules; in other languages, and where answer and passage differ in theirs, names and numbers
-count alone.
+Words are compared, not meanings: a supported claim has the same names, numbers and words, with the same negation and
+the same subject. A claim worded differently from its passage may be missed, but a claim about something else must not
+pass. Only English has all rules. In other languages, or if answer and passage differ in language, only names and
+numbers count.
 """
 
 import re
@@ -20,40 +20,40 @@ from kgrag.text.tokens import UNSPACED_LETTER, is_unspaced, stems_in, words_of
 from kgrag.values.results import Item, Passage, Summary
 
 _SUBJECT, _HEADING = 0.25, 0.3
-"""Weights of a word of the title and of a heading, beside any other word."""
-_FEW = 6  # words of a line without an end that is a heading
+"""Weights of a word of the title and of a word in a heading, relative to any other word."""
+_FEW = 6  # a line of fewer words without a full stop is a heading
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _CHOSEN = frozenset(("yes", "no", "true", "false", "both", "neither", "ja", "nein", "oui", "non", "si", "sí"))
-"""Short answers that no passage has to hold."""
+"""Short answers that need not occur in a passage."""
 _LEAST = 3
-"""Letters of a word that counts."""
+"""Minimum letters of a word that counts."""
 
 
 def nearest_sentence(claim: str, text: str, title: str = "") -> tuple[int, int]:
-    """Return where the sentence stands that shares most with a claim, the first of equals; (0, 0): none shares a word.
+    """Return the span of the sentence that shares most with a claim, the first if tied; (0, 0) if no word is shared.
 
-    A word counts the more, the fewer sentences have it: names and numbers most. One of the title counts less: every
-    sentence of the passage is about that.
+    Words in fewer sentences count more, names and numbers most. Words of the title count less, since every sentence of
+    the passage is about it.
     """
     worth, start, end = max(_worths(claim, text, title), key=itemgetter(0), default=(0.0, 0, 0))
     return (start, end) if worth > 0 else (0, 0)
 
 
 def support(claim: str, text: str, title: str = "", others: Sequence[Passage] = ()) -> tuple[int, int]:
-    """Return where the sentence of a passage stands that supports a claim, or a part of it; (0, 0) where none does.
+    """Return the span of the sentence that supports a claim or a part of it; (0, 0) if no sentence does.
 
     Args:
         claim: a sentence, or a part of one, of an answer.
         text: the text of the passage.
-        title: what the passage is about, which its sentences may leave out.
-        others: passages that are cited beside it, which may support the rest of the claim or say who is meant.
+        title: the topic of the passage, which its sentences may leave out.
+        others: passages cited with it, which may support the rest of the claim or identify its subject.
     """
     return checked(claim, [Passage("", "", title, text), *others]).spans.get(0, (0, 0))
 
 
 def checked(claim: str, parts: Sequence[Passage | Summary]) -> Check:
-    """Return whether passages support a claim. Where it or they are not in English, only its own words support it."""
+    """Return whether passages support a claim. If any text is not English, only the claim's own words count."""
     if _is_english(claim) and all(_is_english(part.text) for part in parts):
         return check(claim, parts)
     target = words_of(CITATION.sub("", claim))
@@ -75,10 +75,10 @@ class Doubts(NamedTuple):
 
 
 def doubts_of(text: str, items: Sequence[Item], question: str, *, short: bool) -> Doubts:
-    """Return what of an answer no passage supports: of a short answer all of it, of a longer one whole sentences.
+    """Return the unsupported parts of an answer: the whole of a short answer, or sentences of a longer one.
 
-    A short answer is supported when one passage, or the question, has each of its words. A sentence is supported when
-    each part of it is supported by what is cited behind that part; where nothing is cited, by the items.
+    A short answer is supported if one passage, or the question, has each of its words. A sentence is supported if the
+    passages cited after each part support that part; without citations, any item may support it.
     """
     if short:
         texts = [_forms(f"{part.title} {part.text}") for item in items for part in _parts(item)]
@@ -97,7 +97,7 @@ def doubts_of(text: str, items: Sequence[Item], question: str, *, short: bool) -
 
 
 def verdict(sentence: str, items: Sequence[Item]) -> Verdict:
-    """Return whether what a sentence cites supports each part of it that claims something."""
+    """Return whether the citations of a sentence support each part that makes a claim."""
     outcomes = [
         checked(claim, [part for item in cited or items for part in _parts(item)]).verdict
         for claim, numbers in claims_of(sentence)
@@ -108,7 +108,7 @@ def verdict(sentence: str, items: Sequence[Item]) -> Verdict:
 
 
 def claims_of(sentence: str) -> Iterator[tuple[str, list[int]]]:
-    """Yield the parts of a sentence, each with the numbers that are cited behind it; none: nothing is cited at all."""
+    """Yield the parts of a sentence, each with the numbers cited after it; no numbers if the sentence cites nothing."""
     marks = [(match.start(), match.end(), int(match[0].strip(" []"))) for match in CITATION.finditer(sentence)]
     if not marks:
         yield sentence, []
@@ -125,7 +125,7 @@ def claims_of(sentence: str) -> Iterator[tuple[str, list[int]]]:
 
 
 def _worths(claim: str, text: str, title: str) -> Iterator[tuple[float, int, int]]:
-    """Yield how much each sentence shares with a claim, and where it stands."""
+    """Yield for each sentence how much it shares with a claim, and its span."""
     parts = [(start, end, stems_in(text[start:end])) for start, end in sentences(text)]
     often = Counter(chain.from_iterable(there for *_, there in parts))
     about = stems_in(title)

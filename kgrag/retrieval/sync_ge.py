@@ -1,7 +1,7 @@
 """SyncGE: synchronised graph expansion. A model reads the base passages; beams start at the triples like its facts.
 
 GEAR, sections 4.1 and 4.2: read lists proximal triples, tripleLink maps each to its most similar triple of the graph,
-and the diverse triple beam search (`beam`) goes on from there. One call of a language model a query.
+and the diverse triple beam search (`beam`) continues from there. A query takes one call of a language model.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from kgrag.runtime.options import Count
 from kgrag.values.documents import Triple
 from kgrag.values.events import Linked, Read
 
-_WORDED = 10  # triples of each ranking that a hybrid link fuses
+_WORDED = 10  # triples per ranking that a hybrid link fuses
 
 
 def fused_triples(rankings: Sequence[Sequence[dict[str, Any]]], constant: float) -> list[dict[str, Any]]:
@@ -70,7 +70,7 @@ class SyncGe(Retriever):
         self.llm = self.context.llm
 
     def rank(self, query: Query, n: int) -> list[Scored]:
-        """See Retriever; the base ranking itself where nothing is read or linked. Raises ModelError."""
+        """See Retriever; returns the base ranking itself if nothing is read or linked. Raises ModelError."""
         read_first = self.settings.passages
         base = base_ranking(self.parts[0], query, read_first if self.settings.fuse == "read" else max(n, read_first))
         return self.expand(query, base, self.read(query, base[:read_first]))[:n]
@@ -96,15 +96,15 @@ class SyncGe(Retriever):
         return facts
 
     def expand(self, query: Query, base: Sequence[Scored], facts: Sequence[Triple]) -> list[Scored]:
-        """Fuse base passages with those of chains that begin at the triples most like the facts (section 4.2).
+        """Fuse base passages with passages of chains that begin at the triples most like the facts (section 4.2).
 
         Args:
             query: the question.
             base: the passages, best first.
-            facts: the facts that were read in them.
+            facts: the facts read from them.
 
         Returns:
-            The fused ranking; the base itself where no fact can be linked.
+            The fused ranking, or the base itself if no fact can be linked.
         """
         linked = self.link(query, facts)
         return expand(self.context, query, base, self.settings, triples=linked) if linked else list(base)
@@ -117,7 +117,7 @@ class SyncGe(Retriever):
             facts: the facts.
 
         Returns:
-            Ids of triples, each once.
+            Distinct ids of triples.
         """
         settings = self.settings
         hybrid = settings.link == "hybrid"

@@ -1,8 +1,8 @@
 """TF-IDF: cosine of the weights of words between question and passage.
 
-Unlike BM25 it measures against the length of the whole passage vector, so that a short passage of little else than the
-question's words beats a long one that holds them among many; the weight of a word that comes often does not saturate.
-Weights are (1 + ln tf) * (1 + ln((1 + N) / (1 + df))), with the counts of words that the graph keeps.
+Unlike BM25, it normalises by the length of the passage vector, so a short passage that is mostly the question's words
+beats a long one that has them among many others. The weight of a frequent word does not saturate.
+Weights are (1 + ln tf) * (1 + ln((1 + N) / (1 + df))), with the counts of words kept in the graph.
 Source: KGP, section 5.1.2; Salton and Buckley (1988).
 """
 
@@ -62,14 +62,14 @@ class TfIdf(Retriever):
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """How alike a text and a passage are: the cosine of their TF-IDF vectors, and up to three stems that make it."""
+    """The similarity of a text and a passage: the cosine of their TF-IDF vectors, and up to three main stems."""
 
     cosine: float
     words: tuple[str, ...]
 
 
 def cosines(context: SearchContext, texts: Sequence[str], ids: Sequence[str]) -> list[dict[str, Alike]]:
-    """Return for each text the passages among some that share words with it; two round trips in all."""
+    """Return for each text the passages among `ids` that share words with it; takes two round trips in all."""
     language = context.reader.collection.language
     words = ((word for word in words_of(text, language)[:MOST_WORDS] if is_content(word, language)) for text in texts)
     questions = [Counter(stems(entry, language)) for entry in words]
@@ -94,7 +94,7 @@ def _alike(question: Mapping[str, float], passage: Mapping[str, float], length: 
 
 
 def _idf(context: SearchContext, all_stems: set[str]) -> dict[str, float]:
-    """Return the weight of each stem that the collection counts; stop words are not counted."""
+    """Return the weight of each stem counted in the collection, which excludes stop words."""
     collection = context.reader.collection.name
     ids = [word_id(collection, stem) for stem in sorted(all_stems)]
     row = context.reader.question(names=[], stemmed=[], words=ids)

@@ -1,4 +1,4 @@
-"""Why a passage was found, in one line: the same words in the command line and the web UI."""
+"""Describe in one line why a passage was found, in the same words in the command line and the web UI."""
 
 from collections.abc import Iterable
 
@@ -16,9 +16,9 @@ _PHRASES = {
     ("CONTAINS", "Page"): "on", ("CONTAINS", "Passage"): "holds", ("STATES", "Passage"): "stated in",
     ("HAS_PASSAGE", "Document"): "part of", ("HAS_PASSAGE", "Passage"): "has part",
 }  # fmt: skip
-"""The type of an edge and the label that it leads to -> how a trail says so."""
+"""The type of an edge and the label of its target -> the wording in a trail."""
 _KINDS = {"Entity": "Name", "Triple": "Fact"}
-"""A label -> what readers call such a node, where that is another word."""
+"""Label -> the word for such a node in the interface, if it differs."""
 
 
 def follow(edge: str, label: str, name: str, score: float | None = None) -> Step:
@@ -29,13 +29,13 @@ def follow(edge: str, label: str, name: str, score: float | None = None) -> Step
 def trail(hit: Hit) -> str:
     """Return the trail of a hit as text, such as "bm25 rank 3 (12.1) + dense rank 1 (0.83)".
 
-    Steps that only name an index and a rank stand side by side; steps that lead to a named node form a path.
+    Steps that only name an index and a rank are listed side by side; steps that lead to a named node form a path.
     """
     return " + ".join(_parts(hit.why))
 
 
 def score(value: float) -> str:
-    """Return a score in three significant digits, without an exponent where that stays short."""
+    """Return a score with three significant digits, without an exponent if that stays short."""
     return f"{value:#.3g}".rstrip(".") if 1e-4 <= abs(value) < 1000 else f"{value:.3g}"
 
 

@@ -34,11 +34,11 @@ Spans = dict[int, tuple[int, int]]
 
 
 def markdown(text: str, citations: Sequence[Citation] = (), spans: Spans | None = None, *, whole: bool = True) -> str:
-    """Return a text in Markdown as HTML: no HTML of its own, no pictures, links to the web alone.
+    """Render Markdown as HTML without embedded HTML and pictures, and with links to the web only.
 
-    Where it cites is `<a class="cite" data-number data-start data-end>`: the number of the source, and the sentence of
-    its passage that supports what is said there; both 0 where none does, and in a text that is not `whole` yet: it
-    would be looked for again with every word. `spans` is filled.
+    A citation becomes `<a class="cite" data-number data-start data-end>`: the number of the source, and the span of the
+    sentence that supports the claim. The span is 0, 0 without such a sentence, and while the text is not `whole`, since
+    every new word would repeat the search. `spans` is filled.
     """
     forms = {match[0].lstrip()[0] for match in citing(text)}  # kinds of brackets; "(1)" cites only if no other does
     cited = {citation.number: citation.passage for citation in reversed(citations)}
@@ -206,7 +206,7 @@ def _parted(tokens: Iterable[Token], env: dict[str, Any], whole: str) -> Iterabl
 
 
 def _claim(whole: str, at: int) -> str:
-    """Return the sentence before a place of a text, or its part behind what it cites before, if that says something."""
+    """Return the sentence before a position, or only its part after an earlier citation if that part is a claim."""
     before = whole[:at].rstrip()
     parts = list(sentences(before))
     sentence = before[slice(*parts[-1])] if parts else whole

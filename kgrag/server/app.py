@@ -115,7 +115,7 @@ def create_app(kg: KnowledgeGraph, keys: Keys, options: ServeOptions) -> FastAPI
 def config_of(app: FastAPI, options: ServeOptions) -> uvicorn.Config:
     """Return the configuration of the application's server.
 
-    Its own log is the one of requests, and no header says with what it is made.
+    It uses kgrag's own request log, and no header reveals the server software.
     """
     return uvicorn.Config(
         app,

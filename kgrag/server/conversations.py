@@ -97,7 +97,7 @@ class Conversations:
         self._path, self._most = path, most
 
     def add(self, turn: Turn, instead: str = "") -> None:
-        """Keep a turn after those that are shown. `instead`: as a further version of one, which `show` brings back."""
+        """Append a turn to the shown ones. `instead`: add it as another version of that turn (see `show`)."""
         with self._file() as file:
             if instead:
                 file.execute(

@@ -17,9 +17,9 @@ _PATIENCE = 5.0  # seconds that the database has to tell its part
 
 
 class Gauges(Collector):
-    """The present state of the database of `kg`.
+    """The current state of the database of `kg`.
 
-    Where that does not answer, kgrag_database_up is 0 and what it would tell is missing. `held_mb`: for uploads.
+    If it does not answer, kgrag_database_up is 0 and its other metrics are missing. `held_mb`: the limit for uploads.
     """
 
     def __init__(self, kg: KnowledgeGraph, uploads: Uploads, held_mb: int) -> None:

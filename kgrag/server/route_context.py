@@ -61,8 +61,8 @@ def _check_once(keys: Iterable[str]) -> None:
 class Serving:
     """The state of one application; `pages`: it serves the web application, too.
 
-    `asks` answer questions, and `statements` run Cypher, so that neither keeps searches and pages waiting.
-    `conversations` are kept, `asking` answers what is asked in them.
+    `asks` answer questions, and `statements` run Cypher, in separate queues, so that searches and pages do not wait.
+    `conversations` are stored, and `asking` answers their questions.
     """
 
     kg: KnowledgeGraph

@@ -30,7 +30,7 @@ _SUBJECT = re.compile(
 _COMPANY = re.compile(  # "Nottingham Forest" of "Nottingham Forest F.C."
     r"(?<=\w)(?:,? (?:A\.?)?F\.?C\.?|,? (?:Inc|Ltd|Corp|Co)\.?|,? (?:PLC|plc|LLC|GmbH|AG|AB|A/S|S\.A\.))$|^FC (?=\w)"
 )
-_ALSO = re.compile(  # before another name of the same thing
+_ALSO = re.compile(  # words that introduce another name of the same thing
     r"(?:\b(?:known|called|styled|credited|referred to|abbreviated|spelled)(?: simply| professionally)? as"
     r"|\b(?:nicknamed|abbreviated|stylized as|stylised as|née|alias|aka|a\.k\.a\.|born|or|[Oo]fficially))"
     r"(?: the| simply)? [\"“]?"
@@ -40,9 +40,9 @@ _PERSON = re.compile(r"born\b")
 _LIFE = re.compile(r"[\"”»]?\s*\([^()]*(?:\bborn\b|\b\d{4}\b)")  # behind the full name of "Chuck Brown"
 _LISTS = word_lists("kgrag.text")
 _KINDS = _LISTS["kinds"]  # before "of" and a name: "Province of East Jersey"
-_OTHER_WAYS = 3  # names of one sentence
+_OTHER_WAYS = 3  # other names taken from one sentence
 _LONGEST_HEADING = 120  # characters
-_REPEATED = 3  # sections of a document with one heading, which then names none of them
+_REPEATED = 3  # a heading on as many sections of a document names none of them
 _NUMBERED = re.compile(r"^(?P<number>\d{1,2})(?P<dotted>(?:\.\d{1,2})*\.?)\s+(?=\S)|^[A-Z](?:\.\d{1,2})+\.?\s+(?=\S)")
 _CAPTION = re.compile(r"(?:table|figure|fig\.|listing|algorithm)\s+[A-Z]?\.?\d", re.IGNORECASE)
 _NO_NAME = re.compile(r"[=%;{}<>|~\\]")
@@ -50,7 +50,7 @@ _NO_NAME = re.compile(r"[=%;{}<>|~\\]")
 
 @dataclass(frozen=True, slots=True)
 class Alias:
-    """A name that a title gives: its normal form, how it is written, and how surely it means the title (0 to 1)."""
+    """A name derived from a title: its normal form, its spelling, and how surely it means the title (0 to 1)."""
 
     normal: str
     surface: str
@@ -65,8 +65,8 @@ def without_parenthesis(title: str) -> str:
 def title_aliases(title: str, lead: str, language: Language = ENGLISH) -> list[Alias]:
     """Return the names of a document with this title; `lead` is the beginning of its text.
 
-    Weights: the title and the title without its parenthesis 1; without article .9; without middle initials, or a
-    company's or club's form, .8; other names that the first sentence gives .8; the part before a comma .6.
+    Weights: the title, and the title without its parenthesis, 1; without article .9; without middle initials, or the
+    legal form of a company or club, .8; other names from the first sentence .8; the part before a comma .6.
     """
     if not title:
         return []
@@ -78,7 +78,7 @@ def title_aliases(title: str, lead: str, language: Language = ENGLISH) -> list[A
         if len(normal) > 1 and normal not in language.stop_words and normal not in aliases:
             aliases[normal] = Alias(normal, surface, weight)
 
-    if whole := normalise(title, language):  # also one that is a stop word, or one letter: "It", "C"
+    if whole := normalise(title, language):  # even a stop word or a single letter: "It", "C"
         aliases[whole] = Alias(whole, title, 1.0)
     add(bare, 1.0)
     for alias in list(aliases.values()):
@@ -101,7 +101,7 @@ def title_aliases(title: str, lead: str, language: Language = ENGLISH) -> list[A
 
 
 def _has_rest(title: str, language: Language) -> bool:
-    """Return whether a comma separates a name from what tells it apart: "Berlin, New Jersey"."""
+    """Return whether a comma separates a name from its qualifier: "Berlin, New Jersey"."""
     first, _, rest = title.partition(", ")
     words, after = first.split(), rest.split()
     if not words or not after or ":" in first or words[0] == after[0] or not {"and", "&"}.isdisjoint(after):
@@ -112,10 +112,10 @@ def _has_rest(title: str, language: Language) -> bool:
 
 
 def _lead_names(title: str, text: str, language: Language) -> Iterator[str]:
-    """Yield the other names that the first sentence of a text gives what its title names.
+    """Yield other names of the entity in the title, from the first sentence of a text.
 
-    The subject in full ("Charles Leo Goodrum" of "Charles Goodrum"), its abbreviation in brackets, and names behind
-    "or", "born", "known as" and the like.
+    These are the full form ("Charles Leo Goodrum" for "Charles Goodrum"), its abbreviation in brackets, and names
+    after "or", "born", "known as" and the like.
     """
     match = _SUBJECT.match(text)
     if match is None:
@@ -154,13 +154,13 @@ def _lead_names(title: str, text: str, language: Language) -> Iterator[str]:
 
 
 def _holds(words: Sequence[str], part: Sequence[str]) -> bool:
-    """Return whether all words of a name, or words with its initials, stand in a longer form of it, in their order."""
+    """Return whether a longer form has all words of a name, or words with its initials, in the same order."""
     rest = iter(words)
     return all(any(word == other or word == other[0] for other in rest) for word in part)
 
 
 def _is_shorter(short: Sequence[str], words: Sequence[str]) -> bool:
-    """Return whether a name leaves words out: "Standing Rules of the Senate" of "... of the United States Senate"."""
+    """Return whether a name omits words: "Standing Rules of the Senate" for "... of the United States Senate"."""
     if len(short) < 2 or short[-1:] != words[-1:] or short[0] not in words or words[0][0].isdigit():
         return False
     return _holds(words, short) and words[: words.index(short[0])][-1:] not in (
@@ -180,11 +180,11 @@ def telling_headings(paths: Iterable[str]) -> set[str]:
 def passage_aliases(
     section: str, text: str, captions: Collection[str] = (), language: Language = ENGLISH
 ) -> list[Alias]:
-    """Return the names that its headings give a passage of a long document, with the weights of titles.
+    """Return the names of a passage of a long document from its headings, with the weights of titles.
 
-    `section`: the path of headings it stands under; `captions`: the document's headings, which may end on a stop; other
-    lines of the text are headings by their looks, if it has none. Numbers do not belong to headings, and one that any
-    document may have ("3.1 Purpose") names nothing.
+    `section`: the path of headings above it; `captions`: the document's headings, which may end with a full stop; if
+    there are none, lines of the text that look like headings are used. Numbers do not belong to headings, and general
+    headings ("3.1 Purpose") are not names.
     """
     aliases: dict[str, Alias] = {}
 
@@ -211,7 +211,7 @@ def passage_aliases(
 def _heading_aliases(heading: str, captions: Collection[str], language: Language) -> list[Alias]:
     """Return the names in a heading, without its number; a single number may belong to the name: "12 Angry Men".
 
-    It does not where the heading after it, or before, of those `captions` has the next number.
+    It does not if the next or previous heading in `captions` has the adjacent number.
     """
     number = _NUMBERED.match(heading)
     if number is None:
@@ -229,12 +229,12 @@ def _in_sequence(number: int, captions: Collection[str]) -> bool:
 
 
 def _is_heading(line: str, language: Language) -> bool:
-    """Return whether a line of a text looks like a heading that names something: one that does not end on a stop."""
+    """Return whether a line of a text looks like a heading that may be a name, which never ends with a full stop."""
     return _may_name(line, language) and line[-1] not in ".,:;!?"
 
 
 def _may_name(heading: str, language: Language) -> bool:
-    """Return whether a heading may name something: it is short, its first and last word capitals."""
+    """Return whether a heading may be a name: it is short, and its first and last word are capitalised."""
     words = tokens(_PARENTHESIS.sub("", heading), language) if 1 < len(heading) <= _LONGEST_HEADING else []
     return (
         0 < len(words) <= LONGEST_CAPTION

@@ -1,4 +1,4 @@
-"""Dates as precise as a text gives them: 1999, 1999-05 or 1999-05-17, which compare as far as both go."""
+"""Dates with the precision of a text: 1999, 1999-05 or 1999-05-17, compared by their common precision."""
 
 import datetime
 import re
@@ -10,7 +10,7 @@ _DATE = re.compile(r"(\d{4})(?:-(\d\d?)(?:-(\d\d?))?)?(?:[T ].*)?")
 
 
 def partial_date(text: str) -> str:
-    """Return a date of ISO 8601, whose month and day may be missing, in its standard form; empty if it is invalid."""
+    """Return an ISO 8601 date, whose day or month and day may be missing, in standard form; empty if invalid."""
     match = _DATE.fullmatch(text.strip())
     if match is None:
         return ""
@@ -23,15 +23,15 @@ def partial_date(text: str) -> str:
 
 
 def written_date(text: str) -> str:
-    """Return a date as models write it: as `partial_date` does, with a word before ("in 1893") or a year of 476."""
+    """Return a date written by a model, like `partial_date`; also with a word before ("in 1893") or a year like 476."""
     match = _WRITTEN.fullmatch(text.strip())
     return partial_date(match[1].zfill(4) + match[2]) if match else partial_date(text)
 
 
 def as_told(date: str, text: str, months: str) -> str:
-    """Return a date as precisely as a text tells it, empty where its year does not stand there.
+    """Return a date with the precision of a text; empty if its year is not in the text.
 
-    `months`: the names of the months in its language, with bars between.
+    `months`: the names of the months in its language, separated by bars.
     """
     year, *rest = date.split("-")
     in_text = rf"(?<!\d){int(year)}(?!\d)"
@@ -48,9 +48,9 @@ def as_told(date: str, text: str, months: str) -> str:
 
 
 def checked_date(date: object) -> str:
-    """Return a date as `partial_date` does, "" for "". Raises InputError for an invalid one.
+    """Return a date like `partial_date`, or "" for "". Raises InputError for an invalid date.
 
-    `date`: a text, a year, or a value that is such a text as `str`: a date of Python, NumPy or pandas.
+    `date`: a text, a year, or a value whose `str` is such a text: a date of Python, NumPy or pandas.
     """
     read = partial_date(str(date))
     if date and not read:
@@ -59,6 +59,6 @@ def checked_date(date: object) -> str:
 
 
 def may_precede(one: str, other: str) -> bool:
-    """Return whether a date may lie before another or be the same, as far as both are precise."""
+    """Return whether a date may be before or equal to another, at their common precision."""
     shared = min(len(one), len(other))
     return one[:shared] <= other[:shared]

@@ -1,4 +1,4 @@
-"""How texts name figures: "Figure 3: The hull" beside one, and "Figs. 2a and 3" or "the chart below" elsewhere."""
+"""References to figures in texts: captions such as "Figure 3: The hull", and "Figs. 2a and 3" or "the chart below"."""
 
 import re
 from collections.abc import Iterator
@@ -27,25 +27,25 @@ _SIDES: dict[str, Side] = {
     **dict.fromkeys(("above", "preceding", "previous"), "above"),
     **dict.fromkeys(("below", "following", "next"), "below"),
 }
-_MOST = 20  # figures of a range: more is a number of something else
+_MOST = 20  # figures in a range; larger ranges are about something else
 
 
 def caption_label(text: str) -> str | None:
-    """Return the printed number of a figure's caption, "3" of "Figure 3a: Ships"; None for other text."""
+    """Return the printed number of a figure caption ("3" for "Figure 3a: Ships"), or None for other text."""
     match = _CAPTION.match(text)
     if match is None or (text[0].islower() and text[match.end() :].lstrip().startswith(".")):
-        return None  # "as in" stands on the line above "fig. 3. The scores ..."
+        return None  # the middle of a sentence: "fig. 3. The scores ..." after a line that ends in "as in"
     return match[1]
 
 
 def named_figures(text: str) -> Iterator[tuple[int, str]]:
-    """Yield where a text names figures by number, and each number: "Figs. 2-4" names three."""
+    """Yield the position and number of each figure named in a text; "Figs. 2-4" names three."""
     for match in _NAMED.finditer(text):
         first = 0
         for one in _ONE.finditer(match[1]):
             label = one[1].rstrip(".-")
             low, _, high = label.partition("-")
-            if high.isdecimal():  # the fourth of chapter 2, or three figures
+            if high.isdecimal():  # "2-4" means the fourth figure of chapter 2, or three figures
                 yield from _between(match.start(), int(low) - 1 if low.isdecimal() else 0, int(high) + 1)
             elif first and label.isdecimal():
                 yield from _between(match.start(), first, int(label))
@@ -58,7 +58,7 @@ def _between(place: int, first: int, last: int) -> Iterator[tuple[int, str]]:
 
 
 def pointed_figures(text: str) -> Iterator[tuple[int, Side]]:
-    """Yield where a text points to a figure by its place, and where that lies from there."""
+    """Yield the positions where a text points to a figure above or below, with the direction."""
     for match in _POINTED.finditer(text):
         place = (match["side"] or match["after"] or match["see"]).lower()
         if "page" in place:

@@ -1,7 +1,7 @@
-"""Languages: which words carry meaning, how they are stemmed, what capitals say, and how names are known.
+"""Languages: stop words, stemming, the meaning of capitals, and the matching of names.
 
-English has words of its own here; the stop words of others are those of stopwords-iso, their stems Snowball's. A
-language without a stemmer keeps its words as they are.
+English has its own word lists here. Other languages use the stop words of stopwords-iso and the stemmers of Snowball.
+Words of a language without a stemmer are not stemmed.
 """
 
 import re
@@ -17,7 +17,7 @@ from kgrag.text.letters import Memo, fold, word_lists
 from kgrag.values.errors import ConfigurationError
 
 STEMMER = f"PyStemmer {Stemmer.version()}"
-"""The stemmer with its version; another version may make other stems."""
+"""The stemmer with its version; another version may produce other stems."""
 
 _THREAD = local()
 
@@ -25,7 +25,7 @@ _LISTS = word_lists("kgrag.text")
 STOP_WORDS = _LISTS["stop_words"]
 """The stop words of English."""
 
-_ASKING = _LISTS["asking"]  # words of every question, and joining words
+_ASKING = _LISTS["asking"]  # question words and conjunctions
 
 _KNOWN = _LISTS["known"]
 _STEMMERS = dict(pair.split("=") for pair in _LISTS["stemmers"])
@@ -38,7 +38,7 @@ _ARTICLES = {
     "nl": "de het een",
     "pt": "o a os as um uma",
 }
-_INNER = {  # small words within names
+_INNER = {  # function words inside names
     "de": "und am an im auf zu zur zum vom bei ob unter dem den des",
     "es": "y e en a",
     "fr": "et en sur sous aux au a d l",
@@ -56,21 +56,21 @@ _ELIDING = frozenset(("ca", "fr", "it"))  # l'eau: two words
 _NOUNS = frozenset(("de", "lb"))  # languages that capitalise nouns
 _CASELESS = frozenset("am ar bn bo fa gu he hi ja km kn ko ml mr ne sa si ta te th ti ur zh".split())
 _CYRILLIC = frozenset("be bg ky mk ru sr tt uk".split())
-_SHORT_I = "йЙ"  # a letter of its own; stemmers know it
+_SHORT_I = "йЙ"  # a separate letter, which stemmers expect
 _DETERMINER = re.compile(
     r"d(?:er|ie|as|en|em|es)|(?:k?ein|mein|dein|sein|ihr|unser|dies|jen|jed|welch|manch|all|viel|mehrer|einig)(?:e[mnrs]?)?"
     r"|im|am|zum|zur|vom|beim|ins|ans|aufs|zwei|drei|vier|funf|sechs|sieben|acht|neun|zehn"
 )
-"""Words before German nouns, folded, which seldom stand before names."""
+"""Words that often precede German nouns, but seldom names; folded."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Language:
-    """How texts of a language are read; all words are folded and in lower case.
+    """The rules for texts of a language; all words are folded and in lower case.
 
-    `asking`: words that a search leaves out of a question; `capitals`: what is written with one: names, all nouns, or
-    nothing, in a script without case; `inflects`: names are known by the stems of their words, since these change;
-    `elides`: an apostrophe parts words; `letters`: those that keep their diacritics.
+    `asking`: words that a search drops from a question; `capitals`: the capitalised words: names, all nouns, or nothing
+    (in scripts without case); `inflects`: names are matched by stems, since their words are inflected; `elides`: an
+    apostrophe separates words; `letters`: letters that keep their diacritics.
     """
 
     code: str
@@ -87,11 +87,11 @@ class Language:
     letters: str = ""
 
     def __reduce__(self) -> "tuple[Callable[[str], Language], tuple[str]]":
-        """Pickle the code, by which other processes make their own."""
+        """Pickle only the code, from which other processes create the language."""
         return language_of, (self.code,)
 
     def is_determiner(self, word: str) -> bool:
-        """Return whether a noun stands behind this word, where nouns have capitals, too."""
+        """Return whether a noun follows this word, in languages that capitalise nouns."""
         return self.capitals == "nouns" and _DETERMINER.fullmatch(word) is not None
 
 
@@ -105,7 +105,7 @@ def _stem(word: str, algorithm: str) -> str:
 
 
 def _root(word: str, algorithm: str) -> str:
-    """Return the stem of the stem, until it is stable: "Сомова" is "сомов", but "Сомов" is "сом"."""
+    """Apply the stemmer until the stem is stable: "Сомова" becomes "сомов", but "Сомов" becomes "сом"."""
     while (stem := _stem(word, algorithm)) != word:
         word = stem
     return word
@@ -150,13 +150,13 @@ def language_of(code: str) -> Language:
 
 
 def _words(texts: Iterable[str]) -> frozenset[str]:
-    """Return the words in texts: "qu'" is "qu"."""
+    """Return the words in texts; "qu'" becomes "qu"."""
     return frozenset(word for text in texts for word in re.findall(r"[^\W_]+", text))
 
 
 @cache
 def keyword_noise(language: Language) -> frozenset[str]:
-    """Return the words that are no keywords though they carry meaning: months, and stop words of longer lists."""
+    """Return meaningful words that are excluded as keywords: months, and stop words of longer lists."""
     return _words(fold(word.lower(), language.letters) for word in (*_stop_words(language.code), language.months))
 
 
@@ -175,7 +175,7 @@ def check_language(code: str) -> None:
 
 
 def _stop_words(code: str) -> Iterable[str]:
-    """Return the stop words of a language, none for an unknown one."""
+    """Return the stop words of a language; empty for an unknown one."""
     import stopwordsiso
 
     code = "no" if code in ("nb", "nn") else code

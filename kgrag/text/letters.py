@@ -1,6 +1,6 @@
-"""Letters: when two spellings are one name, which differences a search ignores, and a cache of the forms of words.
+"""Letters: equality of names, the differences that a search ignores, and a cache of word forms.
 
-A name is known by its letters, digits and signs (`same_letters`); a search looks past diacritics, too (`fold`).
+Names are compared by letters, digits and signs (`same_letters`); a search also ignores diacritics (`fold`).
 """
 
 import re
@@ -19,7 +19,7 @@ _LONGEST_KEPT = 100  # characters
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _OTHER_FORM = re.compile(r"[\u3000\ufb00-\ufdfb\ufe70-\ufefc\uff01-\uffee]")  # widths, ligatures, Arabic
 APOSTROPHES = "\u02b9\u02bb\u02bc\u02be\u02bf\ua78b\ua78c"
-"""Letters that stand for an apostrophe: the okina of "Hawai\u02bbi", the hamza of "Qur\u02bean"."""
+"""Letters treated as an apostrophe: the okina of "Hawai\u02bbi", the hamza of "Qur\u02bean"."""
 _NOT_SPOKEN = dict.fromkeys(map(ord, f"{APOSTROPHES}\u0640"))  # and the stroke that lengthens Arabic words
 _UNSEEN = re.compile("[\u00ad\u2060\ufeff]")  # soft hyphens and word joiners
 _DIACRITICS = re.compile(  # marks of Latin, Greek, Cyrillic, Hebrew and Arabic; those of other scripts are letters
@@ -33,7 +33,7 @@ _LATIN_NAME = re.compile(
     r"LATIN (SMALL|CAPITAL) (?:LETTER|LIGATURE)(?: (?:DOTLESS|LONG|INSULAR|SIDEWAYS))? ([A-Z]{1,2})"
     r"(?: WITH .*| DIGRAPH)?"
 )
-_CALLED = {  # letters whose names do not say which others stand for them in ASCII
+_CALLED = {  # letters whose Unicode names do not contain their ASCII letters
     "ð": "d", "Ð": "D", "þ": "th", "Þ": "TH", "ß": "ss", "ẞ": "SS", "ŋ": "n", "Ŋ": "N", "ĸ": "q", "ə": "a", "Ə": "A",
     "™": " ", "®": " ", "©": " ", "℠": " ",
     **dict.fromkeys(APOSTROPHES, ""),
@@ -62,9 +62,9 @@ def word_lists(package: str) -> dict[str, frozenset[str]]:
 
 
 class Memo(dict[K, V], Generic[K, V]):
-    """The cached results of a function by its argument, without a call; emptied at its limit.
+    """A cache of a function's results by argument, read without a call; emptied at its limit.
 
-    A long string is made again each time: text without spaces is one word.
+    Long strings are never cached, since a text without spaces is one word.
     """
 
     def __init__(self, make: Callable[[K], V], most: int = 1 << 16) -> None:
@@ -82,10 +82,10 @@ class Memo(dict[K, V], Generic[K, V]):
 
 
 def same_letters(text: str) -> str:
-    """Return `text` with each letter and sign in one form.
+    """Return `text` with a single form of each letter and sign.
 
-    Letters are composed (NFC), of the usual width ("ＡＢ" -> "AB") and no ligatures. Letters that only look alike stay;
-    soft hyphens go. Source: Unicode Standard Annex 15.
+    Letters are composed (NFC) and of the usual width ("ＡＢ" -> "AB"), and ligatures are split. Letters that only look
+    alike stay; soft hyphens are removed. Source: Unicode Standard Annex 15.
     """
     if text.isascii():
         return text
@@ -97,9 +97,9 @@ def same_letters(text: str) -> str:
 
 
 def fold(text: str, exceptions: str = "") -> str:
-    """Return `text` without diacritics ("Tromsø" -> "Tromso", "Cœur" -> "Coeur"), but for the letters `exceptions`.
+    """Return `text` without diacritics ("Tromsø" -> "Tromso", "Cœur" -> "Coeur"), except on the letters `exceptions`.
 
-    Digits of other scripts become those of ASCII ("३" -> "3"). Marks of scripts in which they are letters stay
+    Digits of other scripts become ASCII digits ("३" -> "3"). Marks stay in scripts where they are letters
     ("パリ", "हिन्दी").
     """
     if text.isascii():
@@ -130,7 +130,7 @@ def _without_marks(text: str) -> str:
 
 @cache
 def _latin() -> dict[int, str]:
-    """Return the ASCII letters of Latin letters without a decomposition, by Unicode's names of letters."""
+    """Return the ASCII letters for Latin letters without a decomposition, derived from their Unicode names."""
     table = {ord(letter): plain for letter, plain in _CALLED.items()}
     for first, last in _LATIN:
         for code in range(first, last + 1):
@@ -141,16 +141,16 @@ def _latin() -> dict[int, str]:
     return table
 
 
-# What makes two names one: the rule, a word at a time. docs/SCHEMA.md has it on a page.
+# The rule for equality of names, word by word; docs/SCHEMA.md documents it.
 #
-# A name is known by its letters with their marks, its digits, and the signs that tell things apart; case, width, and
-# the composition of letters do not count, neither do quotation marks, brackets, and points or apostrophes between
-# letters. Hyphens part words, whichever they are.
+# Names are compared by their letters with marks, their digits, and their distinguishing signs. Case, width, and the
+# composition of letters are ignored, and so are quotation marks, brackets, and points or apostrophes between letters.
+# Hyphens of all kinds separate words.
 
 
 _HYPHENS = str.maketrans({"−": "-", "–": "-", "‐": "-", "‑": "-"})
 _NUMBERS = ".'’"
-"""Signs within a word that count beside a digit: "1.5" is not "15"."""
+"""Signs within a word that count next to a digit: "1.5" is not "15"."""
 _CURRENCIES = "".join(c for c in map(chr, range(0x24, 0x20D0)) if unicodedata.category(c) == "Sc")
 _AFTER = f"+−#%‰*°′″§♯♭&{_CURRENCIES}⁺⁻₊₋±"
 """Signs that belong to the word before them: "C++", "C#", "5%", "Na⁺"."""
@@ -158,9 +158,9 @@ _BEFORE = f"+&@§°×{_CURRENCIES}"
 """Signs that belong to the word after them: "€5", "@home"."""
 _BEFORE_NUMBERS = f"-#<>≤≥~±≈=¬{_BEFORE}"
 _BETWEEN_NUMBERS = "-,/:'’×=^·"
-"""Signs that part two numbers, and count: "1/2" is neither "1 2" nor "12"."""
+"""Signs that separate two numbers and count: "1/2" is neither "1 2" nor "12"."""
 _ALONE = "+&×"
-"""Signs between two words that count with space around them, too."""
+"""Signs between two words that also count with space around them."""
 JOINING = frozenset(_ALONE)
 """Signs that join two words into one name, with or without space around them: "Simon & Garfunkel"."""
 _SIGNS = "".join({*_AFTER, *_BEFORE_NUMBERS, *_BETWEEN_NUMBERS} - {"'", "’", "."})
@@ -171,9 +171,9 @@ _POSSESSIVE = re.compile(r"(?<=\w)(?:'s|\*+)$")
 
 
 def identity(word: str) -> str:
-    """Return a word in its form in names, without the signs around it: in one case, with marks, "1.5" with its point.
+    """Return the form of a word in names, without the signs around it: case-folded, with marks, "1.5" with its point.
 
-    `word`: composed, of the usual width (`same_letters`). A possessive 's belongs to it ("st john's").
+    `word`: composed, of the usual width (`same_letters`). A possessive 's is part of it ("st john's").
     """
     word = unicodedata.normalize("NFC", word.casefold())
     if not word.isascii():
@@ -210,7 +210,7 @@ def _beside_digit(word: str, place: int) -> bool:
 
 
 def is_number(word: str) -> bool:
-    """Return whether a word is digits, and points between them."""
+    """Return whether a word consists of digits and points between them."""
     return word.replace(".", "").isdigit()
 
 
@@ -220,12 +220,12 @@ def is_plain(word: str) -> bool:
 
 
 def without_possessive(name: str) -> str:
-    """Return a name without a 's, or an asterisk, behind it: "scott's" -> "scott"."""
+    """Return a name without a trailing 's or asterisk: "scott's" -> "scott"."""
     return _POSSESSIVE.sub("", name)
 
 
 def signs_of(name: str) -> str:
-    """Return the signs of a name that distinguish it; "AT&T" may be written without."""
+    """Return the distinguishing signs of a name; the sign of "AT&T" may be omitted and is not one."""
     return "".join([c for c in name if c in _SIGNS and c != "&"])
 
 
@@ -236,7 +236,7 @@ def signs_around(name: str) -> tuple[str, str]:
 
 
 def sign_between(one: str, gap: str, other: str) -> str:
-    """Return the sign that parts two numbers, or parts of words that end and begin on one."""
+    """Return the sign between two numbers, or between words that end and begin with a digit."""
     if len(gap) == 1 and one[-1].isdigit() and other[0].isdigit():
         sign = gap.translate(_HYPHENS)
         return sign if sign in _BETWEEN_NUMBERS else ""
@@ -254,7 +254,7 @@ def signs_after(gap: str, ends: bool = False) -> str:
 
 
 def signs_before(gap: str, number: bool, first: bool) -> str:
-    """Return the signs at the end of a gap that belong to the word behind it, a `number`, or the `first` of all."""
+    """Return the signs at the end of a gap that belong to the next word, which may be a `number` or the `first` one."""
     return _BEFORES[gap, number, first]
 
 
@@ -262,7 +262,7 @@ def _signs_after(key: tuple[str, bool]) -> str:
     gap, ends = key
     match = (_FINAL if ends else _LEADING).match(gap)
     if match is None or (not ends and match.end() == len(gap)):
-        return ""  # all of it stands before the next word: "AT&T"
+        return ""  # the sign joins two words: "AT&T"
     return match[0].translate(_HYPHENS)
 
 

@@ -16,9 +16,9 @@ from kgrag.text.tokens import UNSPACED_LETTER, Token, Words, is_unspaced, join_n
 
 LONGEST_CAPTION = 14  # words
 LONGEST_RUN = 6
-"""Words with capitals that are read as one name, though no title or second text has it."""
+"""Maximum capitalised words that are taken as one name if no title or other text has it."""
 SURE_WORDS = 3
-"""Words of a known name that is read as such within a longer run."""
+"""Words of a known name that is recognised within a longer run."""
 _NO_INITIALS = "aioey"  # words of one letter
 _INNER_WORDS = frozenset("of the and de van von der la le du del des di da bin ibn al ben zu y for in on at".split())
 _PARTICLES = frozenset("de van von der du del della di da dos das bin ibn ben zu".split())  # within names of persons
@@ -41,7 +41,7 @@ _ORDINAL = re.compile(r"\d{1,2}|[IVX]+")  # "1. FC Köln", "Ludwig XIV. Straße"
 _NTH = re.compile(r"\d+(?:st|nd|rd|th)")
 _SECTION = re.compile(r"(?:\d+|[A-Z])(?:\.\d+)+")
 _LONGEST_HEADING = 8  # words
-_BESIDE = 8  # words that tell whether a text is a table
+_BESIDE = 8  # neighbouring words that show whether a text is a table
 _NUMBERED = re.compile(r"v\d[\d.]+[a-z]?|[a-z](?:\.\d+)+")  # versions and sections, in normal form
 _GREEK = re.compile(r"[\u0370-\u03ff]")
 _LATIN = re.compile(r"[^\W\d_\u0370-\uffff]")
@@ -72,7 +72,7 @@ def without_initials(name: str) -> str | None:
 
 
 def number_or_date(language: Language = ENGLISH) -> str:
-    """Return the pattern, of Python and Java alike, of a name that is only a number, with its signs, or a date."""
+    """Return a pattern, for both Python and Java, of names that are only a number, with signs, or a date."""
     return rf"[0-9 {_SIGNS_OF_NUMBERS}]+|(\d+ )?({language.months})( \d+)*"
 
 
@@ -82,7 +82,7 @@ def _number_or_date(language: Language) -> re.Pattern[str]:
 
 
 def begins_sentence(word: str) -> bool:
-    """Return whether a normalised word has a capital only because a sentence begins with it."""
+    """Return whether a normalised word is capitalised only because it begins a sentence."""
     return word in _OPENERS or _ADVERB.fullmatch(word) is not None
 
 
@@ -118,10 +118,10 @@ class Phrase(NamedTuple):
         name: its normal form.
         first: the number of its first word.
         last: the number of its last word.
-        kind: "name"; "title" of a whole title or quotation; "joined" of "Zambia and Zimbabwe", one name only if it
-            stands again and its sides are no titles; "bearer" of "World Cup" in "1998 World Cup" or "Edward Evans" in
-            "King Edward Evans"; "part" of "Chicago" in "University of Chicago"; "none" of what names nothing, such as a
-            line in capitals.
+        kind: "name"; "title" for a whole title or quotation; "joined" for "Zambia and Zimbabwe", which is one name only
+            if it occurs again and its sides are not titles; "bearer" for "World Cup" in "1998 World Cup" or "Edward
+            Evans" in "King Edward Evans"; "part" for "Chicago" in "University of Chicago"; "none" for text that is not
+            a name, such as a line in capitals.
     """
 
     name: str
@@ -133,14 +133,14 @@ class Phrase(NamedTuple):
 def capitalised_phrases(
     words: Sequence[Token], language: Language = ENGLISH, *, is_title: bool = False
 ) -> list[Phrase]:
-    """Return the capitalised phrases of a text in their order, each before its parts.
+    """Return the capitalised phrases of a text in order, each before its parts.
 
-    A run of capitalised words, with a small word or two allowed after the first ("House of the Seven Gables"), or of
-    numbers of three or four digits; stop words at its ends do not belong to it, nor does what sentences begin with
-    ("See", "Consequently"), nor a date. Numbers, values and parts of documents ("Section 4") are not names, nor is a
-    single word at the start of a sentence, unless it has capitals or digits within; where all nouns have capitals, nor
-    is a single word behind an article. Names that "and", "in" or & joins count by themselves, and so does
-    what follows "of". A title with capitals alone is one name: "Administration" is a part of "R Administration".
+    A phrase is a run of capitalised words, with one or two small words allowed after the first ("House of the Seven
+    Gables"), or of numbers of three or four digits. It excludes stop words, openers of sentences ("See",
+    "Consequently") and dates at its ends. Numbers, values and parts of documents ("Section 4") are not names, nor is a
+    single word at the start of a sentence, unless it has capitals or digits within. If all nouns are capitalised, nor
+    is a single word after an article. Names joined by "and", "in" or & also count separately, and so does the name
+    after "of". A fully capitalised title is one name: "Administration" is a part of "R Administration".
     """
     phrases: list[Phrase] = []
     coordinating = _COORDINATING | language.joining
@@ -183,7 +183,7 @@ def capitalised_phrases(
         sides = _split(words, begin, end, coordinating)
         is_part = any(first <= begin and end <= last and (begin, end) != (first, last) for first, last in titles)
         kind: _Kind = "part" if is_part else "name"
-        if len(sides) > 1:  # joined by a word, or by a possessive 's alone
+        if len(sides) > 1:  # joined by a word, or only by a possessive 's
             kind = "joined" if any(word.raw.islower() for word in words[begin:end]) else "none"
         is_quoted = (begin, end) in quotations
         if is_quoted and kind == "joined":  # “Puss in Boots”
@@ -208,12 +208,12 @@ def capitalised_phrases(
 
 
 def _is_numbered(word: Token, after: Token) -> bool:
-    """Return whether a word numbers the one behind it within a name: "20th Century Fox", unlike "20th President"."""
+    """Return whether a word numbers the next one within a name: "20th Century Fox", unlike "20th President"."""
     return after.joined and after.norm not in RANKS and _NTH.fullmatch(word.raw) is not None
 
 
 def _quoted_titles(words: Sequence[Token], language: Language) -> Iterator[tuple[int, int]]:
-    """Yield the first word and the end of each quotation that has capitals alone, without its article."""
+    """Yield the first word and the end of each fully capitalised quotation, without its article."""
     for first, last in words.quotations() if isinstance(words, Words) and language.capitals == "names" else ():
         first += words[first].norm in language.articles
         if 0 < last - first < LONGEST_CAPTION and _is_one_name(words[first : last + 1], language):
@@ -221,12 +221,12 @@ def _quoted_titles(words: Sequence[Token], language: Language) -> Iterator[tuple
 
 
 def _is_one_name(words: Sequence[Token], language: Language) -> bool:
-    """Return whether a title, or what signs separate from its rest, has capitals alone: "Joy to the World (song)"."""
+    """Return whether a title, or a part separated by signs, is fully capitalised: "Joy to the World (song)"."""
     return len(words) > 1 and all(word.is_capital or word.norm in language.stop_words for word in words)
 
 
 def in_heading(words: Sequence[Token], first: int, last: int) -> bool:
-    """Return whether words stand in a line that is a numbered heading: "5.10.2 Specific Options"."""
+    """Return whether words are in a line that is a numbered heading: "5.10.2 Specific Options"."""
     begin, least = first, max(0, first - _LONGEST_HEADING)
     while begin > least and not words[begin].starts:
         begin -= 1
@@ -259,21 +259,21 @@ def _trimmed(words: Sequence[Token], first: int, last: int, language: Language) 
 
 
 def _is_numeral(words: Sequence[Token], place: int) -> bool:
-    """Return whether "I" behind a name counts: "World War I in", unlike "in Oslo I saw"."""
+    """Return whether "I" after a name belongs to it: "World War I in", unlike "in Oslo I saw"."""
     after = words[place + 1] if place + 1 < len(words) else None
     ends = after is None or after.starts or not after.joined or after.norm in _INNER_WORDS or after.raw[0].isupper()
     return words[place].raw == "I" and ends and place > 0 and words[place - 1].is_capital and words[place].joined
 
 
 def _is_no_part(words: Sequence[Token], place: int, language: Language) -> bool:
-    """Return whether a number is no part of the name behind it: "in 1912 Amundsen", "17,000 Cherokees", "1767 An"."""
+    """Return whether a number is not part of the name after it: "in 1912 Amundsen", "17,000 Cherokees", "1767 An"."""
     word, after = words[place], words[place + 1]
     follows = place > 0 and word.joined and words[place - 1].norm in _BEFORE_DATES
     return follows or word.name[0] in _SIGNS_OF_NUMBERS or after.norm in language.stop_words
 
 
 def _without_dates(shapes: str, words: Sequence[Token], language: Language) -> str:
-    """Return the shapes of words with gaps for dates, which part names: "February 1912 Lieutenant Edward Evans"."""
+    """Return the shapes of words with gaps for dates, which separate names: "February 1912 Lieutenant Edward Evans"."""
     months = language.months.split("|")
     for i in [i for i, word in enumerate(words) if word.norm in months]:
         first, last = i - (i > 0 and words[i - 1].raw.isdigit()), i + 1
@@ -297,15 +297,15 @@ def _is_stop(word: Token, language: Language) -> bool:
 
 
 def _follows_title(words: Sequence[Token], place: int) -> bool:
-    """Return whether the title of a person, with its full stop, stands before a word: "Dr. Watson"."""
+    """Return whether a person's title with a full stop precedes a word: "Dr. Watson"."""
     before = words[place - 1] if place and words[place].apart else None
     return before is not None and before.norm in _TITLES and before.raw[0].isupper()
 
 
 def common_nouns(words: Sequence[Token], language: Language) -> frozenset[int]:
-    """Return the places of words after an article, or an article and an adjective, where all nouns have capitals.
+    """Return the positions of words after an article, or an article and an adjective, if all nouns are capitalised.
 
-    "der Leuchtturm", "am alten Leuchtturm"; "Bergen" of "in Bergen" is none.
+    Examples are "der Leuchtturm" and "am alten Leuchtturm", but not "in Bergen".
     """
     if language.capitals != "nouns":
         return frozenset()
@@ -325,10 +325,10 @@ def common_nouns(words: Sequence[Token], language: Language) -> frozenset[int]:
 def _is_phrase(words: Sequence[Token], language: Language, numbered: bool) -> bool:
     """Return whether capitalised words may be a name.
 
-    A single word is not a name if it has its capital from a sentence's beginning.
+    A single word is not a name if it is capitalised only as the beginning of a sentence.
 
-    `numbered`: a number follows them ("Chap. 4"), so that a part of a document is meant; without one, what the corpus
-    mostly writes with a capital may be a name ("State").
+    `numbered`: a number follows them ("Chap. 4"), so they mean a part of a document; without one, a word that the
+    corpus mostly capitalises may be a name ("State").
     """
     if len(words) == 1:
         word = words[0]
@@ -355,7 +355,7 @@ def _is_shouted(words: Sequence[Token]) -> bool:
 
 
 def _is_reference(words: Sequence[Token], first: int, last: int) -> bool:
-    """Return whether words are a heading that is no name: "see Section 3.1 [What is S?]", "See also Build options"."""
+    """Return whether words are a heading but not a name: "see Section 3.1 [What is S?]", "See also Build options"."""
     before = [word.norm for word in words[max(0, first - 2) : first]]
     is_section = len(before) > 1 and before[0] in _PARTS and before[1][0].isdigit()
     is_heading = any(word.raw[0].islower() and word.norm not in _INNER_WORDS for word in words[first : last + 1])
@@ -366,7 +366,7 @@ def _is_reference(words: Sequence[Token], first: int, last: int) -> bool:
 def _split(words: Sequence[Token], first: int, end: int, joining: frozenset[str]) -> list[tuple[int, int]]:
     """Return the first and last word of each part of a run: "Zambia" and "Zimbabwe" of "Zambia and Zimbabwe".
 
-    A word of `joining` parts them; so do signs such as & if `joining` has "of", and a possessive 's if it has "and".
+    Words in `joining` separate parts; so do signs such as & if it has "of", and a possessive 's if it has "and".
     """
     parts = [first]
     for i in range(first + 1, end):
@@ -398,7 +398,7 @@ def _is_topical(words: Sequence[Token], place: int) -> bool:
     return head.norm in _TOPICAL and head.is_capital and after.is_capital and after.norm not in _INSTITUTIONS
 
 
-# Names are found in the shapes of words, a character each: what a word is to a name, as bits.
+# Names are matched in the shapes of words, one character per word, whose bits are its possible roles in a name.
 _CAPITAL, _UPPER, _DIGIT, _FIRST, _INNER, _INITIAL, _SHORT, _JOINED, _HEAD, _OF_PERSON = (1 << i for i in range(10))
 _ALL_SHAPES = [chr(0x100 + bits) for bits in range(1024)]
 
@@ -445,8 +445,8 @@ _CAPITALS = frozenset(_having(_CAPITAL, _CAPITAL))
 _HEADS = frozenset(_having(_HEAD, _HEAD))
 _INITIALS = frozenset(_having(_INITIAL, _INITIAL))
 _SHORTENED = re.compile(f"{_having(_SHORT, _SHORT)}(?=.)")  # a word that a full stop may follow within a name
-_SMALL = f"{_having(_JOINED, _INNER)}{{1,2}}+"  # words before a capital
-_PHRASE = re.compile(  # small words stand after the first word, and after "Court", "Ministry" and the like
+_SMALL = f"{_having(_JOINED, _INNER)}{{1,2}}+"  # small words before a capitalised one
+_PHRASE = re.compile(  # small words are allowed after the first word, and after "Court", "Ministry" and the like
     f"{_having(_FIRST, _FIRST)}(?:{_SMALL}{_having(_JOINED, _UPPER)})?"
     f"(?:{_having(_JOINED, _UPPER | _DIGIT)}|(?<={_having(_HEAD, _HEAD)}){_SMALL}{_having(_JOINED, _UPPER)}"
     f"|{_having(_JOINED, _OF_PERSON)}{{1,2}}+{_having(_JOINED, _UPPER)})*"
@@ -456,19 +456,19 @@ _PHRASE = re.compile(  # small words stand after the first word, and after "Cour
 def find_names(
     words: Sequence[Token], is_name: Callable[[str], bool], skip: Collection[str] = (), language: Language = ENGLISH
 ) -> list[Phrase]:
-    """Return the known names in a text, from left to right, the longest at each place, and the names within them.
+    """Return the known names in a text, from left to right, the longest at each position, and the names within them.
 
-    The kind is "name", or "part" within a longer name: "George VI" of several words, of "King George VI".
+    The kind is "name", or "part" for a name of several words within a longer one: "George VI" of "King George VI".
 
-    A name begins and ends on a capital, a digit or a letter without case, and never begins within a Korean word. One
-    word alone must be longer than two letters, no stop word, and no number. A name never crosses the end of a sentence;
-    in scripts without spaces, no sign separates a single letter from the rest. `skip`: names that are ignored, so that
-    names within them are found.
+    A name begins and ends with a capital, a digit or a letter without case, and never begins within a Korean word. A
+    single word must be longer than two letters, and not a stop word or a number. A name never crosses the end of a
+    sentence; in scripts without spaces, no sign separates a single letter from the rest. `skip`: names to ignore, so
+    that names within them are found.
     """
     names: list[Phrase] = []
     ends = [i for i, word in enumerate(words) if word.apart and i and not _abbreviates(words[i - 1])]
     ends.append(len(words))
-    sentence = 0  # among the ends
+    sentence = 0  # index into the ends of sentences
     shapes = _shapes(words, language)
     capitals = [i for i, shape in enumerate(shapes) if shape in _CAPITALS]
     initials = not _INITIALS.isdisjoint(shapes)
@@ -477,7 +477,7 @@ def find_names(
     owned = "'s" in text or "*" in text
     unspaced = not text.isascii() and UNSPACED_LETTER.search(text) is not None
     begins = list(accumulate([len(norm) + 1 for norm in norms], initial=0))
-    first = beyond = 0  # among the capitals
+    first = beyond = 0  # indexes into the capitals
     while first < len(capitals):
         i = capitals[first]
         while ends[sentence] <= i:
@@ -520,7 +520,7 @@ def find_names(
 
 
 def _begins_title(words: Sequence[Token], first: int, end: int, text: str, is_name: Callable[[str], bool]) -> bool:
-    """Return whether a known name goes on in small letters: "Association" of "Association football was"."""
+    """Return whether a known name continues in lower case: "Association" of "Association football was"."""
     after = list(takewhile(lambda word: word.raw.islower(), words[first + 1 : min(end, first + 4)]))
     names = text.split(" ", len(after) + 1)
     return any(is_name(" ".join(names[: i + 2])) for i in range(len(after)))
@@ -536,18 +536,18 @@ def whole_names(
 ) -> Iterator[Phrase]:
     """Yield the known names of a text that are not only a part of a longer name.
 
-    "Kansas" is a part of "Kansas City Chiefs". A run of words that known names fill, the last of several words, is no
-    longer name ("Vermont Governor Jerry Smith"). A run of many words is a list or a line of a table: its names count,
-    except single words that follow no other name. A name of three words is one within any run ("United States
+    "Kansas" is a part of "Kansas City Chiefs". A run filled by known names, of which the last has several words, is not
+    a longer name ("Vermont Governor Jerry Smith"). A run of many words is a list or a table line: its names count,
+    except single words that follow no other name. A name of three words counts within any run ("United States
     Geological Survey Thiel Mountains").
 
     Args:
         words: The words of the text.
         names: The names, from `find_names`.
         runs: The capitalised phrases of the same text.
-        titles: The names of titles. "Bern in Switzerland" are two names if the last is a title.
-        gazetteer: All names. "India and Pakistan" are two names if both are known.
-        language: Where nouns have capitals, "Befehl von Ole Brandt" is a longer name only if it is known.
+        titles: The names of titles. "Bern in Switzerland" is two names if the last is a title.
+        gazetteer: All names. "India and Pakistan" is two names if both are known.
+        language: If it capitalises nouns, "Befehl von Ole Brandt" is a longer name only if it is known.
     """
     if language.capitals == "nouns":
         runs = [run for run in runs if run.kind != "part" and run.name in gazetteer]
@@ -571,7 +571,7 @@ def whole_names(
         if in_heading(words, *place) or _is_shouted(words[name.first : name.last + 1]) or _is_reference(words, *place):
             continue
         is_part = kind == "part"
-        if kind == "bearer":  # behind the rank of a name that is known, too: "George VI" of "King George VI"
+        if kind == "bearer":  # even if the name with the rank is known: "George VI" of "King George VI"
             is_part = name.kind == "part" and name.name not in titles
         elif kind is None:
             is_within = run != place and name.last <= run[1] and run not in filled
@@ -584,7 +584,7 @@ def whole_names(
 
 
 def owned_names(words: Sequence[Token], run: Phrase, gazetteer: Container[str]) -> bool:
-    """Return whether a possessive 's parts a run, itself no known name, into two: "Boeing's Renton"."""
+    """Return whether a possessive 's splits a run, itself not a known name, into two: "Boeing's Renton"."""
     first = run.first + 1 + (words[run.first].norm in _SAINT)
     parts = [i for i in range(first, run.last + 1) if words[i - 1].name.endswith("'s")]
     names = [(words[run.first : i], words[i : run.last + 1]) for i in parts if run.name not in gazetteer]
@@ -592,7 +592,7 @@ def owned_names(words: Sequence[Token], run: Phrase, gazetteer: Container[str]) 
 
 
 def is_listed(words: Sequence[Token], run: Phrase, language: Language) -> bool:
-    """Return whether a run stands in a table or list where no sign ends it, so that its last word may be a label."""
+    """Return whether a run is in a table or list without a sign at its end, so that its last word may be a label."""
     beside = [*words[max(0, run.first - _BESIDE) : run.first], *words[run.last + 1 : run.last + 1 + _BESIDE]]
     after = words[run.last + 1] if run.last + 1 < len(words) else None
     if after is None or not after.joined or (after.raw in language.stop_words and after.raw != "by"):
@@ -603,7 +603,7 @@ def is_listed(words: Sequence[Token], run: Phrase, language: Language) -> bool:
 def _sides(
     words: Sequence[Token], name: Phrase, runs: Sequence[Phrase], titles: Container[str], gazetteer: Container[str]
 ) -> list[Phrase]:
-    """Return a name, or the known names that a word joins in it if it is no title."""
+    """Return a name, or the known names that a word joins in it if it is not a title."""
     sides = [run for run in runs if run.kind == "name" and name.first <= run.first and run.last <= name.last]
     if len(sides) < 2 or name.name in titles or all(run[1:] != (name.first, name.last, "joined") for run in runs):
         return [name]
@@ -613,7 +613,7 @@ def _sides(
 
 
 def _fill(words: Sequence[Token], run: tuple[int, int], names: Sequence[Phrase]) -> bool:
-    """Return whether names, ranks and numbers fill a run, at whose end stands a name of several words."""
+    """Return whether names, ranks and numbers fill a run that ends with a name of several words."""
     rest = {i for i in range(run[0], run[1] + 1) if words[i].norm not in RANKS and not words[i].raw.isdigit()}
     rest -= {i for name in names for i in range(name.first, name.last + 1)}
     return not rest and names[-1].last == run[1] > names[-1].first > run[0]
@@ -624,7 +624,7 @@ def _within(
 ) -> Iterator[Phrase]:
     """Yield the known names of several words within a name, longest first and from left to right.
 
-    `begins`: where each word of the text begins; `capitals`: the places of the name's words that a name may begin with.
+    `begins`: the offset of each word in the text; `capitals`: the positions of words with which a name may begin.
     """
     first, end = 0, len(capitals)
     while first < end - 1:
@@ -638,15 +638,15 @@ def _within(
 
 
 def _abbreviates(word: Token) -> bool:
-    """Return whether a full stop behind a word need not end a sentence."""
+    """Return whether a full stop after a word may not end a sentence."""
     short = word.norm in _ABBREVIATIONS or "." in word.raw or (word.raw.islower() and len(word.raw) < 5)
     return short or _ORDINAL.fullmatch(word.raw) is not None
 
 
 def _is_apart(words: Sequence[Token], single: int, behind: int) -> bool:
-    """Return whether a sign separates a letter of a script without spaces from those beside it.
+    """Return whether a sign separates a letter of a script without spaces from its neighbours.
 
-    `behind`: the place of the letter behind the sign.
+    `behind`: the position of the letter after the sign.
     """
     word = words[behind]
     return not (word.joined or word.starts) and is_unspaced(words[single].norm)

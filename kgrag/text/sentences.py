@@ -1,7 +1,7 @@
-"""Sentences of a text by the rules of its language; in stems, as one string of the graph: quick to fetch and look into.
+"""Sentences of a text by the rules of its language; their stems are stored as one string that is fast to search.
 
-Stems stand between spaces and sentences between bars; a caret follows a word that may be a name: one with a capital
-that is neither at the beginning of its sentence nor in the passage's title.
+Stems are between spaces and sentences between bars. A caret follows a word that may be a name: a capitalised word that
+is neither at the beginning of its sentence nor in the passage's title.
 """
 
 import re
@@ -29,17 +29,17 @@ _BLOCK = 50_000  # characters segmented at once; runs of opening quotation marks
 def sentences(text: str, language: str) -> Iterator[str]:
     """Yield the sentences of a text, stripped, by the rules of a language ("en", "de", ...).
 
-    Where a language has no rules of its own, those of a related one or of English serve ("xx": of several). Raises
-    ConfigurationError for a code that names no language.
+    A language without rules uses the rules of a related language or of English ("xx" means several languages). Raises
+    ConfigurationError for an unknown code.
     """
     return (text[start:end] for start, end in sentence_spans(text, language))
 
 
 def sentence_spans(text: str, language: str) -> Iterator[tuple[int, int]]:
-    """Yield where each sentence of a text begins and ends, as `sentences` has them.
+    """Yield the start and end of each sentence that `sentences` yields.
 
-    What no white space parts is one sentence ("Console.WriteLine", "a!=b", "https://example.org/Ships.Html"), unless it
-    ends one although no space follows ("in Oslo.The ship"), or ends with a sign of a script without spaces.
+    Text without white space is never split ("Console.WriteLine", "a!=b", "https://example.org/Ships.Html"), unless a
+    sentence ends without a space ("in Oslo.The ship"), or with a sign of a script without spaces.
     """
     check_language(language)
     glued = glued_sentence_ends(text, language)
@@ -61,7 +61,7 @@ def _is_within_word(text: str, place: int, glued: Container[int]) -> bool:
 
 
 def _goes_on(text: str, place: int, language: str) -> bool:
-    """Return whether a sentence goes on at a place, behind an abbreviation, an ordinal number or a quotation."""
+    """Return whether a sentence continues at a position, after an abbreviation, an ordinal number or a quotation."""
     before, after = text[max(0, place - _LONGEST_ABBREVIATION) : place].rstrip(), text[place]
     if after.isdigit():
         return _BEFORE_NUMBER.search(before) is not None
@@ -71,7 +71,7 @@ def _goes_on(text: str, place: int, language: str) -> bool:
 
 
 def glued_sentence_ends(text: str, language: str) -> set[int]:
-    """Return the places behind points that end a sentence although no space follows; in no address and no code."""
+    """Return the positions after points that end a sentence without a following space, outside addresses and code."""
     ends = glued_ends(text, language_of(language))
     for run in _RUN.finditer(text) if ends else ():
         if _CODE.search(run[0]):

@@ -1,4 +1,4 @@
-"""A passage cut into words once: its stems, sentences, names and counts are all made from that."""
+"""A passage tokenised once; its stems, sentences, names and counts are derived from that."""
 
 from collections.abc import Mapping
 from functools import cached_property, lru_cache
@@ -11,7 +11,7 @@ from kgrag.text.tokens import UNSPACED_LETTER, Words, stems, symbols, text_words
 
 
 class TokenisedPassage:
-    """The words of a passage's title, text and headings, and what follows from them; each is made when first needed.
+    """The words of a passage's title, text and headings, and values derived from them on first use.
 
     Example:
         >>> passage = TokenisedPassage("Fram", "The Fram was built in Larvik.")
@@ -20,7 +20,7 @@ class TokenisedPassage:
     """
 
     def __init__(self, title: str, text: str, section: str = "", language: Language = ENGLISH) -> None:
-        """Take the texts as they are; `section` is the path of headings below the title."""
+        """Store the texts; `section` is the path of headings below the title."""
         self._title, self.as_written, self._section = title, text, section
         self.language = language
 
@@ -36,27 +36,27 @@ class TokenisedPassage:
 
     @cached_property
     def title_words(self) -> list[str]:
-        """The words of the title as searches know them, normalised."""
+        """The words of the title in search form."""
         return text_words(self.title)
 
     @cached_property
     def text_words(self) -> list[str]:
-        """The words of the text as searches know them, normalised; one for each of `text`."""
+        """The words of the text in search form; one for each of `text`."""
         return text_words(self.text)
 
     @cached_property
     def headings(self) -> list[str]:
-        """The words of the headings as searches know them, normalised."""
+        """The words of the headings in search form."""
         return text_words(tokens(self._section, self.language))
 
     @cached_property
     def words(self) -> list[str]:
-        """The words of title and text as searches know them, normalised; positions count from its first."""
+        """The words of title and text in search form; positions count from the first one."""
         return self.title_words + self.text_words
 
     @cached_property
     def symbols(self) -> list[str]:
-        """The words of the text that hold signs with a meaning, each once."""
+        """The distinct words of the text with meaningful signs."""
         return symbols(self.as_written, self.language.code)
 
     @cached_property
@@ -75,15 +75,15 @@ class TokenisedPassage:
         return stems(self.words, self.language)
 
     def stems(self) -> str:
-        """Return all that the passage is found by, each between spaces: stems of title, text and headings, symbols.
+        """Return all search terms of the passage, between spaces: stems of title, text and headings, and symbols.
 
-        Each letter of a script without spaces counts by itself, too.
+        Each letter of a script without spaces is also a term by itself.
         """
         single = UNSPACED_LETTER.findall(f"{self._title} {self.as_written} {self._section}")
         return f" {' '.join([*self.word_stems, *stems(self.headings, self.language), *self.symbols, *single])} "
 
     def title_stems(self) -> str:
-        """Return the stems of the title: a second field of the search, in which its words count once more."""
+        """Return the stems of the title, a second search field in which its words count again."""
         return " ".join(self.word_stems[: len(self.title_words)])
 
     def sentences(self) -> str:
@@ -92,12 +92,12 @@ class TokenisedPassage:
         return join_sentences(self.text, self.word_stems[of_title:], self.word_stems[:of_title])
 
 
-@lru_cache(maxsize=512)  # passages of one batch of a stage: the next stages visit most of them again
+@lru_cache(maxsize=512)  # the passages of one batch, most of which the next stages visit again
 def cut(title: str, text: str, section: str, language: Language) -> TokenisedPassage:
-    """Return a passage cut into words, the same object for a passage that was asked for a moment ago."""
+    """Return a tokenised passage, from the cache if it was requested recently."""
     return TokenisedPassage(title, text, section, language)
 
 
 def tokenised(row: Mapping[str, Any], language: Language) -> TokenisedPassage:
-    """Return the words of a passage that is given as a row with title, text and section."""
+    """Return the tokenised passage of a row with title, text and section."""
     return cut(row["title"], row["text"], row["section"], language)

@@ -30,25 +30,25 @@ from kgrag.text.letters import (
     signs_before,
 )
 
-# Words that hold signs, such as `$@`, `--flag`, `/var/cache` and `Essential:`, are searched beside words of letters.
+# Words with signs, such as `$@`, `--flag`, `/var/cache` and `Essential:`, are searched in addition to words of letters.
 # So are other spellings of a number or code: the parts of M5799DWF, 1000 for 1,000, E1042 for E-1042.
 
 
 _ALIKE = str.maketrans({"−": "-", "–": "-", "‐": "-", "‑": "-", "˜": "~", "ˆ": "^", "…": " ", "¶": " "})
 _QUOTES = "'\"‘’“”`´«»"
-_AROUND = f"{_QUOTES}()[]{{}},;."  # stand around a word in a sentence
+_AROUND = f"{_QUOTES}()[]{{}},;."  # punctuation around a word in a sentence
 _STOPS = ".,;:!?"
 _SIGNS = re.compile(r"[^\w\s]+")
 _INNER = re.compile(r"\w(?:[$@*#!?&|<>=~^%\\{}\[\]]|::)+\w")
 _FIELD = re.compile(r"[A-Z]\w+(?:-\w+)*:")
 _DIGIT = re.compile(r"\d")
 _NO_DIGIT = re.compile(r"\D")
-_BEFORE = r"(?<![\w.,])(?<!\d )"  # a number that is not the rest of another
+_BEFORE = r"(?<![\w.,])(?<!\d )"  # excludes a number that is the end of another
 _SPACED = rf"{_BEFORE}\d{{1,3}}(?:[\u00a0\u2009\u202f'’]\d{{3}})+(?!\d)|{_BEFORE}\d{{1,3}} \d{{3}}(?! ?\d)"
 _THOUSANDS = re.compile(rf"(?<![\w.,])\d{{1,3}}(?:,\d{{3}})+(?![\d,])|{_SPACED}")
 _POINTED_THOUSANDS = re.compile(rf"(?<![\w.,])\d{{1,3}}(?:\.\d{{3}})+(?![\d.]\d?)|{_SPACED}")
 _POINTED = frozenset("ca da de el es eu gl hr id is it lb mk nb nl nn no pt ro sl sr tr vi".split())
-"""Languages that part thousands by a point."""
+"""Languages that separate thousands by a point."""
 _CODE = re.compile(r"(?<![^\W_])(?=[A-Za-z]*\d+[A-Za-z]|[A-Za-z]+\d)(?=[A-Za-z0-9]*\d{3})[A-Za-z0-9]{4,20}(?![^\W_])")
 _CODE_BEGIN = re.compile(r"[a-z]+\d{3,}(?=[a-z])")
 _CODE_END = re.compile(r"(?<=[a-z])\d{3,}[a-z]+")
@@ -67,12 +67,12 @@ _LONGEST = 40  # characters; longer tokens are addresses or lines of code
 
 
 def symbols(text: str, language: str = "en") -> list[str]:
-    """Return the words of a text with meaningful signs, each once, without the quotes and brackets around them.
+    """Return the distinct words of a text with meaningful signs, without the quotes and brackets around them.
 
-    The signs of `&>word` count by themselves, too; dashes are hyphens. Numbers and codes are added in their other
-    spellings: `1,000` is 1000 as well, and so is 1.000 where the `language` writes it so. A code is added with its
-    parts, which are marked: "M5799DWF" is "~m5799dwf" and "~m5799". "E-1042" is "e1042", too, "KB4023057" is "4023057",
-    "5km" is "5" and "km", and "978-3-16-148410-0" is "9783161484100".
+    The signs of `&>word` also count by themselves; dashes are hyphens. Other spellings of numbers and codes are added:
+    1000 for `1,000`, and for 1.000 if the `language` writes it so. A code is added with its parts, which are marked:
+    "M5799DWF" gives "~m5799dwf" and "~m5799". "E-1042" also gives "e1042", "KB4023057" gives "4023057", "5km" gives "5"
+    and "km", and "978-3-16-148410-0" gives "9783161484100".
     """
     words: dict[str, None] = {}
     text = text.translate(_ALIKE)
@@ -139,8 +139,8 @@ def _meanings(raw: str) -> list[str]:
     return [word] if _INNER.search(word) or word.endswith(("+", "*", "=", "#")) else []
 
 
-_INSIDE = "[.'’]"  # may stand within a word
-_QUOTE_INSIDE = r"(?:[.'’]|(?<=[^\W\d_])[‘´′](?=[^\W\d_]))"  # signs that are typed for an apostrophe
+_INSIDE = "[.'’]"  # signs allowed within a word
+_QUOTE_INSIDE = r"(?:[.'’]|(?<=[^\W\d_])[‘´′](?=[^\W\d_]))"  # also signs typed in place of an apostrophe
 _UNUSUAL = re.compile(f"[‘´′{UNSPACED}{CASELESS}]")
 _TYPED = re.compile(r"\w[‘´′]\w")
 _POSSESSIVE = re.compile(r"['’‘´]s$", re.IGNORECASE)
@@ -148,10 +148,10 @@ _ADDRESS = re.compile(r"\w+://\s?\S+|\bwww\.\S+")
 _QUOTATION = re.compile(r"(?<![\w.,!?])(?:``|[\"“„«`])\s?([^\W_a-z][^\"“”„«»`\n]{1,70}?)[,.]?\s?(?:[\"”“»]|'')")
 _AFTER_INITIAL = (". ", ".\n")
 _PLURAL_OWNER = ("' ", "’ ")  # between "States" and "Rights"
-_COLUMNS = "   "  # part columns of a table; two may stand between sentences, or in justified lines
+_COLUMNS = "   "  # separates columns of a table; two spaces occur between sentences and in justified lines
 _SENTENCE_END = re.compile(r"[.!?][\"'”’)]*\s|\n")
 _UNSPACED_END = re.compile(r"[。!?។။]")
-_BORDER = re.compile(r"(?<!\.)[.?][\"'”’)]*\s|\n\s*\n")  # names go over "!" and "...": "Yahoo! News"
+_BORDER = re.compile(r"(?<!\.)[.?][\"'”’)]*\s|\n\s*\n")  # names may contain "!" and "...": "Yahoo! News"
 UNSPACED_LETTER = re.compile(f"[{UNSPACED}]")
 _UNSPACED_GAP = re.compile(f"(?<=[{UNSPACED}]) (?=[{UNSPACED}])")
 _HANGUL = re.compile(f"[{HANGUL}]")
@@ -164,11 +164,11 @@ _PARTICLES = frozenset("的了是在和与或及之其这那哪谁吗呢吧么�
 LONGEST_CAPTION = 80
 """Characters of a node's name."""
 LETTERS_A_TOKEN = 4
-"""How many letters a token counts for where budgets of tokens are kept without a tokenizer."""
+"""Letters per token, for token budgets without a tokenizer."""
 
 
 class Token(NamedTuple):
-    """A word as written (`raw`), as searches know it (`norm`), and as names are known by it (`name`).
+    """A word as written (`raw`), in the form of searches (`norm`), and in the form of names (`name`).
 
     Attributes:
         raw: the word as written, without a possessive 's.
@@ -176,7 +176,7 @@ class Token(NamedTuple):
         name: its `identity`.
         starts: it is the first word of a sentence or line.
         joined: one or two spaces, a hyphen or a sign such as & join it to the word before.
-        apart: a full stop (even of an abbreviation), a question mark or an empty line stands before it.
+        apart: a full stop (even of an abbreviation), a question mark or an empty line precedes it.
         inside: no space separates it from the word that it continues: a syllable in Korean, the T of "AT&T".
     """
 
@@ -195,7 +195,7 @@ class Token(NamedTuple):
 
 
 class Words(list[Token]):
-    """The words of a text, which know how the text writes them.
+    """The words of a text, with their original spelling.
 
     Example:
         >>> tokens("The station *Ny-Ålesund*").written(2, 3)
@@ -203,13 +203,13 @@ class Words(list[Token]):
     """
 
     def __init__(self, text: str = "") -> None:
-        """Begin without words; `text` is composed and of the usual width (`same_letters`)."""
+        """Start without words; `text` is composed and of the usual width (`same_letters`)."""
         super().__init__()
         self._text = text
         self._begins, self._ends = array("I"), array("I")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Send tokens as plain tuples, which takes a third of the time."""
+        """Pickle tokens as plain tuples, which takes a third of the time."""
         return _restored, (self._text, self._begins, self._ends, [tuple(token) for token in self])
 
     def add(self, token: Token, begin: int, end: int) -> None:
@@ -219,11 +219,11 @@ class Words(list[Token]):
         self._ends.append(end)
 
     def continue_last(self, token: Token, end: int) -> None:
-        """Replace the last token by one that ends later in the text."""
+        """Replace the last token by a longer one."""
         self[-1], self._ends[-1] = token, end
 
     def addresses(self) -> list[tuple[int, int]]:
-        """Return the first word of each address, and the end: https://example.org/Page."""
+        """Return the first word and the end of each web address: https://example.org/Page."""
         may_have = "://" in self._text or "www." in self._text
         spans = [match.span() for match in _ADDRESS.finditer(self._text)] if may_have else []
         return [(bisect_left(self._begins, begin), bisect_left(self._begins, end)) for begin, end in spans]
@@ -234,12 +234,12 @@ class Words(list[Token]):
         return [(bisect_left(self._begins, begin), bisect_left(self._begins, end) - 1) for begin, end in spans]
 
     def written(self, first: int, last: int, name: str) -> str:
-        """Return how the text writes a name: on one line, with its own signs and points.
+        """Return a name as written in the text: on one line, with its own signs and points.
 
         Args:
             first: The number of its first word.
             last: The number of its last word.
-            name: Its normal form, which tells whether a possessive 's belongs to it.
+            name: Its normal form, which shows whether a possessive 's belongs to it.
         """
         end, final = self._ends[last], self[last]
         text = self._text[self._begins[first] : end]
@@ -263,7 +263,7 @@ def _restored(text: str, begins: "array[int]", ends: "array[int]", rows: Iterabl
 def tokens(text: str, language: Language = ENGLISH) -> Words:
     """Return the words of `text`; initials written apart are joined ("R. G." = "R.G." = "rg").
 
-    A possessive 's belongs to the name of a word alone. Each letter of a script without spaces is a token, and a border
+    A possessive 's is part only of `Token.name`. Each letter of a script without spaces is a token, and a border
     between scripts with and without capitals separates words ("我们用PyTorch"). A sentence may end without a space:
     "in Oslo.The ship" is read as "in Oslo. The ship".
     """
@@ -315,7 +315,7 @@ def tokens(text: str, language: Language = ENGLISH) -> Words:
 
 
 def _scripts(text: str) -> tuple[Literal["latin", "cased", "mixed"], bool]:
-    """Return the scripts of a text, and whether other signs are typed for an apostrophe in it."""
+    """Return the scripts of a text, and whether it uses other signs in place of an apostrophe."""
     if text.isascii():
         return "latin", False
     if _UNUSUAL.search(text) is None:
@@ -324,7 +324,7 @@ def _scripts(text: str) -> tuple[Literal["latin", "cased", "mixed"], bool]:
 
 
 def glued_ends(text: str, language: Language = ENGLISH) -> set[int]:
-    """Return the places behind points that end a sentence although no space follows: "in Oslo.The ship"."""
+    """Return the positions after points that end a sentence without a following space: "in Oslo.The ship"."""
     return {point.end() for point in _GLUED.finditer(text) if _ends_sentence(point, language)}
 
 
@@ -343,7 +343,7 @@ def _ends_sentence(point: re.Match[str], language: Language) -> bool:
 
 
 def _signed(before: list[Token], gap: str, token: Token) -> Token:
-    """Return a token with the signs before it, except signs of the word before."""
+    """Return a token with the signs before it, except signs of the previous word."""
     if before and (sign := sign_between(before[-1].raw, gap, token.raw)):
         return token._replace(name=sign + token.name)
     if before and (signs := signs_after(gap)):
@@ -356,7 +356,7 @@ _NONE = Token("", "", "")
 
 
 def _unspaced_end(before: str, gap: str, word: str) -> str:
-    """Return the sign in a gap that ends a sentence of a script without spaces, or an empty text."""
+    """Return the sign in a gap that ends a sentence of a script without spaces, or ""."""
     end = _UNSPACED_END.search(gap)
     if end is None or (gap.isascii() and not is_unspaced(word) and not is_unspaced(before)):
         return ""
@@ -369,7 +369,7 @@ def is_unspaced(word: str) -> bool:
 
 
 def _are_initials(one: Token, two: Token) -> bool:
-    """Return whether two words, a full stop between them, are initials of one name, in capitals or not."""
+    """Return whether two words with a full stop between them are initials of one name, in any case."""
     same_case = (one.raw.isupper() and two.raw.isupper()) or (one.raw.islower() and two.raw.islower())
     return len(one.norm) == len(two.norm) == 1 and same_case
 
@@ -387,12 +387,12 @@ def _token(word: str, letters: str, starts: bool, joined: bool, apart: bool) -> 
 
 _Tokens = Memo[str, Token | None]
 _After = Memo[str, _Tokens]
-"""The tokens of words that stand after each gap."""
+"""The tokens of words after each gap."""
 
 
 @cache
 def _tables(letters: str) -> tuple[_Tokens, _Tokens, _After, _After]:
-    """Return the tokens of first words, of those after a sentence, after a word, and after an initial."""
+    """Return caches of tokens for first words, and for words after a sentence, after a word, and after an initial."""
 
     def table(starts: bool, joined: bool, apart: bool = False) -> _Tokens:
         return Memo(partial(_token, letters=letters, starts=starts, joined=joined, apart=apart))
@@ -420,7 +420,7 @@ def _tables(letters: str) -> tuple[_Tokens, _Tokens, _After, _After]:
 def _words(scripts: str, typed: bool, language: Language) -> re.Pattern[str]:
     """Return the pattern of gaps and words.
 
-    `scripts`: "latin" (ASCII, no marks), "cased" or "mixed"; `typed`: other signs are typed for an apostrophe.
+    `scripts`: "latin" (ASCII, no marks), "cased" or "mixed"; `typed`: other signs are used in place of an apostrophe.
     """
     inside = r"\." if language.elides else _QUOTE_INSIDE if typed else _INSIDE
     letter = r"\w" if scripts == "latin" else rf"[\w{marks()}]"
@@ -460,7 +460,7 @@ def _normals(language: Language) -> Memo[str, str]:
 def name_words(words: Sequence[Token], language: Language = ENGLISH) -> list[str]:
     """Return the form of each word of a name.
 
-    Itself, or its stem in an inflecting language, if it has letters alone.
+    It is the word itself, or in an inflecting language its stem if the word consists of letters.
     """
     if not language.inflects:
         return [word.name for word in words]
@@ -468,16 +468,16 @@ def name_words(words: Sequence[Token], language: Language = ENGLISH) -> list[str
 
 
 def join_name(words: Iterable[str]) -> str:
-    """Return the normal form of a name with these words, as `name_words` gives them.
+    """Return the normal form of a name with these words, in the form of `name_words`.
 
-    Spaces between letters of a script without spaces do not count.
+    Letters of a script without spaces are joined without spaces.
     """
     name = " ".join(words)
     return name if name.isascii() else _UNSPACED_GAP.sub("", name)
 
 
 def name_stems(normal: str, language: Language = ENGLISH) -> list[str]:
-    """Return the stems of a name, given in normal form, in the passages that mention it."""
+    """Return the stems of a name, given in normal form, as they occur in passages that mention it."""
     words = tokens(normal, language)
     norms = text_words(words)
     if len(norms) > 1 and words[-1].joined and is_unspaced(norms[-1]):
@@ -486,7 +486,7 @@ def name_stems(normal: str, language: Language = ENGLISH) -> list[str]:
 
 
 def embedding_text(*parts: str) -> str:
-    """Return the text to embed: the last part, below a heading of those before it, such as title and section."""
+    """Return the text to embed: the last part under a heading made of the others, such as title and section."""
     *heading, text = parts
     while heading and not heading[-1]:
         heading.pop()
@@ -494,7 +494,7 @@ def embedding_text(*parts: str) -> str:
 
 
 def caption(text: str) -> str:
-    """Return `text` as the name of a node: on one line, and cut after a word beyond LONGEST_CAPTION."""
+    """Return `text` as the name of a node: on one line, and truncated at a word to LONGEST_CAPTION."""
     text = " ".join(text.split())
     if len(text) <= LONGEST_CAPTION:
         return text
@@ -511,7 +511,7 @@ def passage_name(title: str, section: str, number: int | None = None) -> str:
 
 
 def stems(words: Iterable[str], language: Language = ENGLISH) -> list[str]:
-    """Return the stem of each word (Snowball; of a language without a stemmer, the word)."""
+    """Return the stem of each word (Snowball), or the word itself in a language without a stemmer."""
     stem = language.stem
     return [stem[word] for word in words]
 
@@ -519,7 +519,7 @@ def stems(words: Iterable[str], language: Language = ENGLISH) -> list[str]:
 def text_words(words: Sequence[Token]) -> list[str]:
     """Return the words of a text in the form of searches, one for each token.
 
-    In scripts without spaces each letter stands with the next: "巴黎在" is "巴黎", "黎在", "在". Source: Lucene's
+    In scripts without spaces each letter is paired with the next: "巴黎在" gives "巴黎", "黎在", "在". Source: Lucene's
     CJKBigramFilter.
     """
     norms = [word.norm for word in words]
@@ -535,9 +535,9 @@ def words_of(text: str, language: Language = ENGLISH) -> list[str]:
 
 
 def question_stems(text: str, language: Language = ENGLISH) -> list[str]:
-    """Return the search terms of a question among the stems of passages, each once.
+    """Return the distinct search terms of a question, in the form of passages' stems.
 
-    Words of every question, such as "what does", are left out, unless there are no others.
+    Question words, such as "what does", are left out, unless there are no others.
     """
     words = words_of(text, language)
     telling = [w for w in words if w not in language.asking and (not is_unspaced(w) or is_content(w, language))]
@@ -546,7 +546,7 @@ def question_stems(text: str, language: Language = ENGLISH) -> list[str]:
 
 
 def is_content(word: str, language: Language = ENGLISH) -> bool:
-    """Return whether a normalised word carries meaning: no stop word, no single letter, no stray digit."""
+    """Return whether a normalised word carries meaning, unlike a stop word, a single letter or a single digit."""
     if len(word) < 2 or word in language.stop_words:
         return False
     return word.isascii() or _PARTICLES.isdisjoint(word)
@@ -569,7 +569,7 @@ def _content(language: Language) -> Memo[str, str | None]:
 
 
 def iso_moment(text: str) -> datetime | None:
-    """Return a day or a moment in ISO form; a year or a month stand for their first day; None for anything else."""
+    """Parse a day or a moment in ISO form; a year or a month means its first day; return None for anything else."""
     for rest in ("", "-01", "-01-01"):
         with suppress(ValueError):
             return datetime.fromisoformat(f"{text.strip()}{rest}")

@@ -162,13 +162,13 @@ class Triple:
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """The file that a document was read from, as it was then.
+    """The state of the file of a document when it was read.
 
-    `key`: the file's own; `root`: the folder in which that is a path, empty where it is absolute. `fingerprint`: the
-    format that read it, its size, time and hash (see `kgrag.loaders.folder_walk`). `documents`: how many documents the
-    whole file gave; on the last of them alone, else 0, and 0 on all of a file that could not be read without problems.
-    `problems`: those that it will have whenever it is read, on the last of them, too, as lines "PLACE<tab>MESSAGE":
-    the place in the file.
+    `key`: the key of the file; `root`: the folder to which the key is relative, empty if absolute. `fingerprint`: the
+    format, size, mark and hash (see `kgrag.loaders.folder_walk`). `documents`: the number of documents in the whole
+    file, set only on the last of them; 0 on all others, and on all if the file could not be read completely.
+    `problems`: lasting problems, which recur at every reading, also on the last document, as lines
+    "PLACE<tab>MESSAGE", where PLACE is the place in the file.
     """
 
     key: str
@@ -244,12 +244,12 @@ class Unchanged:
 class Scan:
     """The files and folders of a load, complete once the load has ended.
 
-    `files`: every file that is there by its key -> the fingerprint with which it was read whole, else "". `folders`:
-    those that were walked, by the beginning of their files' keys, and `empty` those without any file; `unreadable`:
-    parts of them that could not be looked into; `missing`: paths that do not exist. `root`: as in FileState; `moved`:
-    other roots that its files had before. `skipped`: number of files that no loader reads, by extension; `converted`:
-    number of files by the legacy encoding that they are in; `left_out`: how much stands beside the text of those that
-    were read, by kind (running heads, deleted pieces, ...); `unsettled`: files that were left for later.
+    `files`: key of each existing file -> its fingerprint if it was read completely, else "". `folders`: the walked
+    folders, as prefixes of their files' keys; `empty`: folders without files; `unreadable`: parts of folders that could
+    not be read; `missing`: paths that do not exist. `root`: as in FileState; `moved`: former roots of its files.
+    `skipped`: number of files without a loader, by extension; `converted`: number of files by legacy encoding;
+    `left_out`: parts left out of the text of the files that were read, counted by kind, such as running heads;
+    `unsettled`: files left for later.
     """
 
     root: str = ""

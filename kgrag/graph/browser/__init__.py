@@ -1,6 +1,6 @@
-"""Files for Neo4j Browser: the style of the graph, a guide through it, and the address that connects.
+"""Files for Neo4j Browser: the style of the graph, a guide through it, and the address to connect.
 
-The local server holds both files beside Browser itself (`local.home`), so that Browser may fetch them.
+The local server serves both files next to Browser itself (`local.home`), so that Browser is allowed to fetch them.
 """
 
 import html
@@ -25,15 +25,15 @@ _EDGE = {
     "color": "#A5ABB6", "shaft-width": "1px", "font-size": "8px", "padding": "3px", "text-color-external": "#4A4F57",
     "text-color-internal": "#FFFFFF", "caption": '"<type>"',
 }  # fmt: skip
-"""The looks of nodes and relationships that are none of kgrag's, and what others take from there."""
+"""The default look of nodes and relationships; kgrag's own ones override parts of it."""
 _DEMO = ("demo", "roosevelt", "rockwell kent")
 
 
 def style(numbers: Iterable[int] = _AHEAD) -> str:
     """Return the style sheet (.grass) of every label and relationship type.
 
-    `numbers`: those of the collections whose second labels (Passage_c7) get the colours of the first, so that they
-    look the same in the legend; without it the first 99.
+    `numbers`: the collections whose second labels (Passage_c7) get the same colours as the first labels in the legend;
+    by default the first 99.
     """
     rules = [_rule("node", _NODE), _rule("relationship", _EDGE)]
     for node in describe().by_layer():
@@ -61,8 +61,8 @@ def _rule(selector: str, look: Mapping[str, str]) -> str:
 def guide(collection: str, start: str, goal: str, place: str) -> str:
     """Return the guide to a collection, HTML slides for `:play` and `:guide`.
 
-    `start`, `goal`: the normal forms of two names that the walk begins with and leads to; `place`: the address below
-    which the two files are.
+    `start`, `goal`: the normal forms of the names at the start and the end of the walk; `place`: the address of the
+    folder with the two files.
     """
     texts = {
         "collection": collection,

@@ -9,11 +9,11 @@ from kgrag.values.errors import RefusedError
 
 
 def check_collection(text: str, collection: str) -> None:
-    """Check that every pattern, and every search of an index, is of that collection, or $collection.
+    """Check that every pattern and every index search is restricted to that collection, or to $collection.
 
     Raises RefusedError.
 
-    It holds a model to what it was told; a condition that undoes itself (... OR true) passes.
+    This makes a model follow its instructions, but is no protection: a condition such as `... OR true` passes.
     """
     statement = Statement(text)
     for index, code in enumerate(statement.codes):

@@ -1,1 +1,1 @@
-"""A Neo4j on this machine, provisioned by kgrag itself: no Docker, no root."""
+"""A Neo4j on this machine, provisioned by kgrag itself, without Docker or root."""

@@ -1,7 +1,7 @@
-"""Neo4j's classes as Java has them in memory, in a file of the cache that a server maps instead of reading its jars.
+"""A cached memory image of Neo4j's classes, which a server maps instead of reading its jars.
 
-Java calls it an archive of class data sharing. It is made in the background (`background.py`), of the list of classes
-beside this module.
+Java calls it a class data sharing archive. It is made in the background (`background.py`), from the list of classes
+next to this module.
 """
 
 import hashlib
@@ -18,8 +18,8 @@ from kgrag.graph.local.releases import SERVER, Line, lock_groups
 from kgrag.runtime.jars import JarStore
 
 _OUTSIDE = ("neo4j-browser-", "jaxb-runtime-")
-"""Jars that no archive holds: Browser's is another in each home, and the manifest of the other names jars, which makes
-Java 21 refuse the archive."""
+"""Jars left out of archives: Browser's differs in each home, and the other's manifest names jars, which makes Java 21
+refuse the archive."""
 _RELOCATED = 21
 """The Java version from which an archive is mapped at a random address and relocated, unless an option forbids it."""
 _TIMEOUT = 900.0  # seconds
@@ -27,15 +27,15 @@ _KEPT = 2  # archives kept per line, for two versions of Java
 
 
 def archived_first(jars: Sequence[Path]) -> list[Path]:
-    """Return `jars` in the order of the class path: an archive is valid for all that begin as its own did."""
+    """Return `jars` in class path order; an archive is valid for every class path that begins like its own."""
     return sorted(jars, key=lambda jar: jar.name.startswith(_OUTSIDE))
 
 
 class Archive:
-    """The archive of a line of Neo4j for a Java, which may not be there (yet)."""
+    """The archive of a line of Neo4j for a Java; it may not exist yet."""
 
     def __init__(self, store: JarStore, line: Line, java: Java) -> None:
-        """Look at the jars, which are there. Raises OSError if they are not."""
+        """Inspect the jars. Raises OSError if they are missing."""
         self._store = store
         self._line = line
         self._java = java
@@ -49,7 +49,7 @@ class Archive:
 
     @property
     def is_settled(self) -> bool:
-        """Whether it is there, or Java failed at it."""
+        """Whether the archive exists, or Java failed to make it."""
         return self.path.exists() or self.failure.exists()
 
     @property
@@ -68,7 +68,7 @@ class Archive:
         return output.strip() if code else None
 
     def make(self) -> None:
-        """Make it, unless it is there or Java failed at it before. Raises OSError."""
+        """Make the archive, unless it exists or Java failed to make it before. Raises OSError."""
         if not self.is_settled:
             with tempfile.TemporaryDirectory(prefix="making-", dir=self.folder) as name:
                 self._dump(Path(name))

@@ -1,6 +1,6 @@
-"""Have a server plan searches before the first one; fill the cache: an archive of Java's classes, a prepared database.
+"""Have a server plan searches in advance, and fill the cache: an archive of Java's classes, a prepared database.
 
-A process of its own does so when the machine has nothing else to do: python -m kgrag.graph.local.background
+A separate process does this when the machine is idle: python -m kgrag.graph.local.background
 """
 
 import os
@@ -27,15 +27,15 @@ from kgrag.runtime.jars import JarStore
 from kgrag.settings import IndexingSettings, Settings
 from kgrag.values.errors import KgragError
 
-_MEMORY = 1_500_000_000  # bytes that have to be available, of which Java takes 850 MB to make an archive
-_QUIET = 2  # looks in a row that find nothing written since the one before
-_SPACE = 600_000_000  # bytes that have to be free on the disk; an archive takes 150 MB
+_MEMORY = 1_500_000_000  # bytes of memory that must be available; Java takes 850 MB to make an archive
+_QUIET = 2  # consecutive checks without any write
+_SPACE = 600_000_000  # bytes that must be free on disk; an archive takes 150 MB
 
 
 def plan(endpoint: Endpoint, patience: float = 900) -> None:
-    """Plan searches once there are passages and nobody has written anything for some seconds.
+    """Plan searches once there are passages and nothing was written for some seconds.
 
-    Raises DatabaseError when the server ends.
+    Raises DatabaseError if the server ends.
     """
     with Graph(endpoint.uri, endpoint.user, endpoint.password, endpoint.database) as graph:
         state, quiet, deadline = "", 0, time.monotonic() + patience
@@ -48,26 +48,26 @@ def plan(endpoint: Endpoint, patience: float = 900) -> None:
 
 
 def make(store: JarStore, line: Line, java: Java, settings: Settings) -> None:
-    """Make the missing parts, unless another process does, or memory or disk are short. Raises KgragError, OSError."""
+    """Make the missing parts, unless another process does, or memory or disk is short. Raises KgragError, OSError."""
     archive, prepared = Archive(store, line, java), PreparedStore(store, line)
     with suppress(Timeout), FileLock(archive.folder / ".lock", timeout=0):
         if psutil.virtual_memory().available < _MEMORY or free_bytes(archive.folder) < _SPACE:
             return
-        for left in archive.folder.glob("making-*"):  # by one that was killed
+        for left in archive.folder.glob("making-*"):  # left by a killed process
             shutil.rmtree(left, ignore_errors=True)
         archive.make()
         prepare(prepared, settings)
 
 
 def prepare(store: PreparedStore, settings: Settings) -> None:
-    """Make the prepared database by a server of its own, unless it is there.
+    """Make the prepared database with a separate server, unless it exists.
 
-    Raises KgragError if that server fails, OSError.
+    Raises KgragError if that server fails, and OSError.
     """
     if store.path.exists():
         return
     folder = store.path.parent
-    for left in folder.glob("preparing-*"):  # by one that was killed
+    for left in folder.glob("preparing-*"):  # left by a killed process
         LocalServer(_within(settings, left, store.line)).stop()
         shutil.rmtree(left, ignore_errors=True)
     with tempfile.TemporaryDirectory(prefix="preparing-", dir=folder) as name:
@@ -87,20 +87,20 @@ def prepare(store: PreparedStore, settings: Settings) -> None:
 
 
 def _prepare(graph: Graph) -> None:
-    """Make the schema, and the indexes of a collection that is gone again and of some to come."""
+    """Create the schema, and the indexes of a collection that is then removed and of some future ones."""
     record = create_collection(graph, "prepared", "none", DIMENSION, IndexingSettings(), unused_seconds=0)
     graph.run("write/close_collection", collection=record.name, indexed=list(record.indexed), most=1)
     graph.run("write/remove_collection", collection=record.name)
 
 
 def _within(settings: Settings, home: Path, line: Line) -> Settings:
-    """Return the settings for a server whose home is that folder, and which prepares nothing itself."""
+    """Return the settings for a server with that home folder which prepares nothing itself."""
     local = settings.local.model_copy(update={"archive": False, "version": line.name})
     return settings.model_copy(update={"home": home, "local": local})
 
 
 def main() -> None:
-    """Do it when the machine has nothing else to do."""
+    """Do the work when the machine is idle."""
     jars, line, java, version, delay, uri, user, database, password = sys.argv[1:]
     if sys.platform != "win32":
         os.nice(19)

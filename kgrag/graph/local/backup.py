@@ -1,8 +1,8 @@
-"""Backup, restore and upgrade of the local server's whole database: `neo4j-admin database dump` and `load`.
+"""Back up, restore and upgrade the local server's whole database, by `neo4j-admin database dump` and `load`.
 
-Both need the server down and start it again. A restore keeps the former database in a dump, and puts it back after a
+All of them stop the server and start it again. A restore keeps the former database in a dump, and puts it back after a
 failure.
-Logins are no part of the database: the password stays this server's own.
+Logins are not part of the database, so this server keeps its password.
 """
 
 import re
@@ -31,8 +31,8 @@ _START_TIMEOUT = 24 * 3600.0  # seconds; the first start may rewrite the whole d
 def upgrade(settings: Settings, progress: Progress) -> Path | None:
     """Upgrade data that are older than the line in `settings.local.version`, and start the server on them.
 
-    Returns the folder of a dump of what they were, None if there is nothing to upgrade. Whatever fails, they are put
-    back. Raises LocalServerError, ConfigurationError if Java or the extra `local` is missing.
+    Returns the folder with a dump of the former data, or None if there is nothing to upgrade. After any failure the
+    former data are restored. Raises LocalServerError, and ConfigurationError if Java or the extra `local` is missing.
     """
     patient = settings.local.model_copy(update={"start_timeout": _START_TIMEOUT})
     server = LocalServer(settings.model_copy(update={"local": patient}))
@@ -47,7 +47,7 @@ def upgrade(settings: Settings, progress: Progress) -> Path | None:
         bulk.recover(home, admin, progress)
         require_space(home.root, bulk.store_size(home, database), "KGRAG_HOME")
         bulk.dump_into(folder, admin, home, database, progress, "Keeping a dump")
-        # The logins are there, and the older line cannot read them any more either.
+        # the database with the logins, which the older line will not be able to read any more either
         admin("database", "dump", "system", f"--to-path={folder}")
         bulk.write_note(home, Note(database, "check", str(folder)))
         home.set_line(line)
@@ -69,7 +69,7 @@ def upgrade(settings: Settings, progress: Progress) -> Path | None:
 
 _MAGIC = (b"DZV1", b"DGV1")  # a dump, compressed by Zstandard or by gzip
 _BYTES = re.compile(r"^Bytes: (\d+)$", re.MULTILINE)
-_SMALLER = 4  # times, at least, that a dump is smaller than its database
+_SMALLER = 4  # a database is at least this many times larger than its dump
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ def backup(server: LocalServer, database: str, target: Path, progress: Progress,
             "Name a file on a larger disk.",
         )
     note = bulk.read_note(home)
-    ran = server.status().running or (note is not None and note.ran)  # before a backup that was killed
+    ran = server.status().running or (note is not None and note.ran)  # or ran before a backup that was killed
     part = target.with_name(f".{target.name}.part")
     try:
         with server.offline(progress) as admin:
@@ -128,7 +128,7 @@ def backup(server: LocalServer, database: str, target: Path, progress: Progress,
 
 
 def check_backup(source: Path) -> None:
-    """Raise InputError if this is no file that `neo4j-admin database dump` may have written."""
+    """Raise InputError if a file cannot be from `neo4j-admin database dump`."""
     try:
         with source.open("rb") as file:
             begin = file.read(4)
@@ -146,7 +146,7 @@ def check_backup(source: Path) -> None:
 def restore(server: LocalServer, database: str, source: Path, progress: Progress) -> RestoreReport:
     """Replace the database by the contents of a backup; the server runs afterwards.
 
-    What was there is kept in a dump, and put back if anything fails. Raises InputError for what is no backup,
+    The former data are kept in a dump, and restored if anything fails. Raises InputError if the file is not a backup,
     MismatchError if a kgrag of another schema wrote it, LocalServerError if it cannot be loaded.
     """
     started = time.monotonic()
@@ -155,7 +155,7 @@ def restore(server: LocalServer, database: str, source: Path, progress: Progress
     home.root.mkdir(parents=True, exist_ok=True, mode=0o700)
     occupied = bool(occupants(server, progress))
     dump = bulk.dump_folder(home) if occupied else None
-    began = home.has_data()  # then it runs by now
+    began = home.has_data()  # if so, the server is running now
     try:
         with server.offline(progress) as admin:
             bulk.recover(home, admin, progress)
@@ -193,7 +193,7 @@ def _replace(
 
 
 def occupants(server: LocalServer, progress: Progress) -> list[str]:
-    """Return the contents of the database in words; empty: none.
+    """Return the contents of the database in words; empty if it has none.
 
     Starts the server unless it was never started.
     """

@@ -1,7 +1,7 @@
 """Bulk import into the local server's database: `neo4j-admin database import full`, undone if it is interrupted.
 
-The import tool writes a new database from files while the server is down. A note in the home folder says how far it
-came, so that the next start puts the old state back, or makes the indexes that are still missing.
+The import tool writes a new database from files while the server is down. A note in the home folder records the
+progress, so that the next start restores the old state, or creates the missing indexes.
 """
 
 import json
@@ -26,9 +26,9 @@ from kgrag.values.events import Progress
 
 _ADMIN_TOOL = "org.neo4j.cli.AdminTool"
 ARGUMENTS = "neo4j-admin.args"
-"""The file that names files to the import tool, for those who run it themselves."""
+"""The argument file of the import tool, for users who run it themselves."""
 
-_BUFFER = 4 << 20  # bytes that the import tool reads at once; a row must fit in
+_BUFFER = 4 << 20  # bytes that the import tool reads at once; a row must fit
 
 
 class Admin(Protocol):
@@ -47,8 +47,8 @@ class Tick(Protocol):
 class Files:
     """The files of an import.
 
-    (labels or relationship type, header and data files), the files whose fields hold line breaks, and the length of the
-    longest row in bytes.
+    They are (labels or relationship type, header and data files), the files with line breaks in fields, and the length
+    of the longest row in bytes.
     """
 
     nodes: Sequence[tuple[str, Sequence[Path]]]
@@ -58,7 +58,7 @@ class Files:
 
     @property
     def paths(self) -> list[Path]:
-        """All of them."""
+        """All files."""
         return [path for _, paths in (*self.nodes, *self.relationships) for path in paths]
 
     def size(self) -> int:
@@ -68,10 +68,10 @@ class Files:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """How far the database is being dumped or replaced; `ran`: the server ran before, and is to run afterwards.
+    """The state of a dump or replacement of the database; `ran`: the server ran before, and must run afterwards.
 
-    dump: into the folder `dump`; import: by files or another dump, `dump` holds what it was before, None if it was
-    empty; check: it is replaced, whether it is of use is seen when the server runs; index: its indexes are missing.
+    dump: the database is being dumped into the folder `dump`. import: files or another dump are being loaded, and
+    `dump` holds the former data (None if empty). check: it was replaced but not started yet. index: it lacks indexes.
     """
 
     database: str
@@ -85,8 +85,8 @@ def import_files(
 ) -> None:
     """Replace the database by the contents of the files; the server must be down, the home folder locked.
 
-    With `dump` the old database is kept in that folder first. Whatever ends the import early, the old state is put
-    back. Raises LocalServerError.
+    With `dump` the old database is first saved in that folder. If the import ends early for any reason, the old state
+    is restored. Raises LocalServerError.
     """
     require_space(home.root, files.size() + (store_size(home, database) if dump else 0), "KGRAG_HOME")
     if dump is not None:
@@ -103,7 +103,7 @@ def import_files(
 def dump_into(
     folder: Path, admin: Admin, home: Home, database: str, progress: Progress, stage: str, *, ran: bool = False
 ) -> None:
-    """Dump the database into a folder of its own, which is made; the note stays. Raises LocalServerError.
+    """Dump the database into a new folder; the note stays. Raises LocalServerError.
 
     The server must be down, the home folder locked.
     """
@@ -117,7 +117,7 @@ def dump_into(
 
 
 def load_from(folder: Path, admin: Admin, database: str, progress: Progress, stage: str) -> None:
-    """Replace the database by the dump of its name in a folder. Raises LocalServerError.
+    """Replace the database by the dump with its name in a folder. Raises LocalServerError.
 
     The server must be down, the home folder locked.
     """
@@ -126,7 +126,7 @@ def load_from(folder: Path, admin: Admin, database: str, progress: Progress, sta
 
 
 def recover(home: Home, admin: Admin, progress: Progress | None) -> None:
-    """Put back what the database was before a replacement that was interrupted; remove half a dump.
+    """Restore the database after an interrupted replacement; remove an incomplete dump.
 
     The server must be down, the home folder locked. Raises LocalServerError if the dump cannot be loaded.
     """
@@ -147,14 +147,14 @@ def recover(home: Home, admin: Admin, progress: Progress | None) -> None:
                 f"{error.remedy} Then run kgrag up again; the dump is kept.",
             ) from error
         shutil.rmtree(note.dump, ignore_errors=True)
-    else:  # it was empty; the server makes it again
+    else:  # it was empty; the server creates it again
         for folder in _store(home, note.database):
             shutil.rmtree(folder, ignore_errors=True)
     forget(home)
 
 
 def complete(home: Home, graph: Graph) -> None:
-    """Make the constraints and indexes of a database that was imported, unless that is done. Raises DatabaseError."""
+    """Create the missing constraints and indexes of an imported database. Raises DatabaseError."""
     note = read_note(home)
     if note is None or note.step not in ("check", "index"):
         return
@@ -166,7 +166,7 @@ def complete(home: Home, graph: Graph) -> None:
 
 
 def forget(home: Home) -> None:
-    """Take away the note: nothing is half done."""
+    """Remove the note, since nothing is incomplete."""
     _file(home).unlink(missing_ok=True)
 
 
@@ -183,7 +183,7 @@ def read_note(home: Home) -> Note | None:
 
 
 def occupants(graph: Graph) -> list[str]:
-    """Return what a replacement of the database destroys: collections by name, or else foreign nodes, if any."""
+    """Return the contents that a replacement of the database destroys: collections by name, else foreign nodes."""
     records = graph.run("look_up/collections", name="")
     names = [f"collection {record['collection']['name']!r}" for record in records]
     if not names and (foreign := graph.run("inspect/foreign_nodes")[0]["number"]):
@@ -192,13 +192,13 @@ def occupants(graph: Graph) -> list[str]:
 
 
 def dump_folder(home: Home) -> Path:
-    """Return a new folder's name for a dump of the database."""
+    """Return the path of a new folder for a dump of the database."""
     return home.root / "dumps" / datetime.now().strftime("%Y-%m-%d-%H%M%S")
 
 
 @contextmanager
 def work_folder(home: Home) -> Iterator[Path]:
-    """Hold an empty folder for the files of a bulk load; it is removed at the end, with those of killed loads."""
+    """Provide an empty folder for the files of a bulk load; remove it at the end, with folders of killed loads."""
     folder = home.root / "bulk"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True, mode=0o700)
@@ -209,7 +209,7 @@ def work_folder(home: Home) -> Iterator[Path]:
 
 
 def arguments(files: Files, home: Home) -> Iterator[str]:
-    """Give what `neo4j-admin` needs to import files."""
+    """Yield the arguments of `neo4j-admin` to import files."""
     yield from ("--verbose", "--overwrite-destination=true", f"--report-file={home.log.parent / 'import.report'}")
     yield from import_arguments(files, home.server)
 
@@ -219,10 +219,10 @@ def import_arguments(files: Files, folder: Path) -> Iterator[str]:
     yield f"--read-buffer-size={max(_BUFFER, 2 * files.longest)}"
 
     def joined(paths: Sequence[Path]) -> str:
-        # relative: the tool splits at commas, and reads names as regular expressions
+        # relative, since the tool splits at commas and reads names as regular expressions
         return ",".join(os.path.relpath(path, folder) for path in paths)
 
-    if files.multiline:  # v2, which reads in parallel, fails on files that are larger than its buffer
+    if files.multiline:  # v2 reads in parallel and fails on files larger than its buffer
         yield "--multiline-fields-format=v1"
         yield "--multiline-fields=true"
     for option, groups in (("nodes", files.nodes), ("relationships", files.relationships)):
@@ -240,7 +240,7 @@ def store_size(home: Home, database: str) -> int:
 
 
 def _end_orphans(home: Home) -> None:
-    """End an import tool that outlived the process that started it: it writes into the database that is put back."""
+    """Stop an import tool that outlived its parent process, since it writes into the database being restored."""
     ours = f"@{home.conf / 'classpath.args'}"
     for process in psutil.process_iter(["cmdline"]):
         command = process.info["cmdline"] or ()
@@ -266,5 +266,5 @@ def _file(home: Home) -> Path:
 
 
 def write_note(home: Home, note: Note) -> None:
-    """Keep the note in the home folder."""
+    """Write the note to the home folder."""
     write_atomic(_file(home), json.dumps(asdict(note)) + "\n")

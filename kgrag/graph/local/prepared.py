@@ -1,6 +1,6 @@
-"""A database with the schema and some spare indexes, in the cache: a new home begins with a copy of it.
+"""A cached database with the schema and some spare indexes, which is copied into a new home.
 
-Else the first ingest makes some fifty indexes with a server that has just started, which takes as long as the start.
+Otherwise the first ingest would create some fifty indexes on a new server, which takes as long as its start.
 """
 
 import hashlib
@@ -24,17 +24,17 @@ from kgrag.runtime.jars import JarStore
 
 DIMENSION = 256
 """The dimension of the default embedder, for which the spare indexes are made."""
-DELAY = 60.0  # seconds: the first work with a new server has the processors to itself
+DELAY = 60.0  # seconds, so that the first work with a new server does not have to share the processors
 _DATABASE = "neo4j"
 PARTS = (Path("transactions") / _DATABASE, Path("databases") / _DATABASE)
 """The folders of the database within `data`. Users are in another one, which the first start makes."""
 
 
 class PreparedStore:
-    """The prepared database of a line of Neo4j, which may not be there (yet)."""
+    """The prepared database of a line of Neo4j; it may not exist yet."""
 
     def __init__(self, store: JarStore, line: Line) -> None:
-        """Name it by what it is made of: the server's jars and kgrag's schema."""
+        """Derive its name from its inputs: the server's jars and kgrag's schema."""
         self.line = line
         jars = sorted(jar.sha256 for jar in lock_groups(line)[SERVER])
         made_of = json.dumps([jars, schema.SCHEMA_VERSION, describe().digest(), DIMENSION])

@@ -1,4 +1,4 @@
-"""The lines of Neo4j that kgrag can run: how each starts, which Java it needs, and of which jars it is made."""
+"""The lines of Neo4j that kgrag can run: how each starts, the Java it needs, and its jars."""
 
 from dataclasses import dataclass
 from functools import cache

@@ -54,7 +54,7 @@ class Endpoint:
 class ServerStatus:
     """A server at a glance. `running`: its process is alive; `answering`: Bolt accepts our password.
 
-    `line`: of Neo4j, that of the data or else of the next start; `version`: what an answering server says it is.
+    `line`: the line of Neo4j of the data, or else of the next start; `version`: the version that the server reports.
     `started` is in seconds since 1970, `memory` in bytes; `problem` says why a running server does not answer.
     """
 
@@ -171,7 +171,7 @@ class LocalServer:
     def admin(self, *args: str, progress: Progress | None = None) -> str:
         """Run neo4j-admin (`admin("database", "info")`) on this server's data and return what it printed.
 
-        Sets up what is missing first. Raises LocalServerError if the server runs, or with the command's output
+        Missing parts are installed first. Raises LocalServerError if the server runs, or with the command's output
         if it fails.
         """
         with self._locked(progress):

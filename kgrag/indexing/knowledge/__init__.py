@@ -51,11 +51,11 @@ FORMATS = {
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The selection of a source. `languages`: a name comes in the first that exists; `properties`: empty for all.
+    """A selection from a source. `languages`: names use the first available one; `properties`: empty for all.
 
-    `ids`: only statements on these entities (Q42); `classes`: on those that are of these classes or below (P31, P279);
-    `about`: on what the names of this collection of documents stand for. `hops`: and on what is within so many
-    statements of all these.
+    `ids`: only statements about these entities (Q42). `classes`: about instances of these classes or their subclasses
+    (P31, P279). `about`: about the entities meant by names in this collection of documents. `hops`: entities within
+    this many statements of all these are included.
     """
 
     languages: tuple[str, ...] = ("en",)

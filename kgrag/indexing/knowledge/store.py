@@ -204,9 +204,9 @@ class Store:
             self._store("read", "yes")
 
     def select(self, keys: Iterable[str] = (), classes: Sequence[str] = (), hops: int = 1) -> int:
-        """Keep only facts on some entities: those with `keys`, those that are of `classes`, and what is within `hops`.
+        """Keep only facts about entities with `keys`, instances of `classes`, and entities within `hops` of them.
 
-        A hop leads from a subject to its objects. Returns how many entities have their facts kept.
+        A hop leads from a subject to its objects. Returns the number of entities whose facts are kept.
         """
         with self._database:
             self._database.execute("DELETE FROM part")
@@ -225,7 +225,7 @@ class Store:
         yield from rows
 
     def prepare(self, *, part: bool) -> tuple[int, int]:
-        """Find what is written: `entities`; `part`: of what was selected. Returns the numbers of entities and facts."""
+        """Find the `entities` to write; `part`: only the selection. Returns the numbers of entities and facts."""
         only = _IN_PART if part else ""
         with self._database:
             self._database.execute("CREATE TABLE IF NOT EXISTS used (code INTEGER PRIMARY KEY)")

@@ -39,10 +39,10 @@ class Group:
 class Part:
     """Some passages of a group of documents.
 
-    `lines`: rows by table; `triples`: rows of Triple that end before the vector; `texts`: what is still to be embedded,
-    passages first, and their `places`, or else their `vectors`, with `problems` where a row is of zeros; `kept`: the
-    passages for the second pass, pickled, and their `ids`; `words`, `names`: rows to be counted, for Partitions;
-    `titles`: entities, and titles that name them, 64 bits each.
+    `lines`: rows by table; `triples`: rows of Triple without the vector; `texts`: the texts to embed, passages first,
+    with their `places`, or else their `vectors`, and `problems` for rows of zeros; `kept`: the pickled passages for the
+    second pass, and their `ids`; `words`, `names`: rows to count, for Partitions; `titles`: entities, and titles that
+    name them, 64 bits each.
     """
 
     lines: "defaultdict[str, Lines]"

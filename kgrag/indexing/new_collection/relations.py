@@ -139,7 +139,7 @@ class Mentioned:
 class Related:
     """Mentions and keywords of some passages, and the rows of these by table.
 
-    `mentioned`: the entities that they mention; `apart`: the same without those that triples alone name; `keywords`:
+    `mentioned`: the mentioned entities; `apart`: the same without entities named only in triples; `keywords`:
     (stem, spelling); `spellings`: (entity, spelling) of mentions, for Partitions.
     """
 
@@ -154,9 +154,9 @@ class Related:
 class Relating:
     """Finds the mentions and keywords of passages by the corpus's counts of names and words.
 
-    `rare`: entities of one passage alone, 64 bits of each; `classes`, `corpus_class`, `keep`: see `top_terms`; `lines`:
-    makes a place for rows of one table; `write_passages`: gives the rows of passages with the number of the first,
-    unless these are written already.
+    `rare`: entities of a single passage, 64 bits each; `classes`, `corpus_class`, `keep`: see `top_terms`; `lines`
+    creates a container for the rows of one table; `write_passages` returns the rows of passages, given the number of
+    the first, or is None if they are written already.
     """
 
     collection: str
@@ -169,7 +169,7 @@ class Relating:
     write_passages: Callable[[list[Row], int], Lines] | None
 
     def __call__(self, item: tuple[int, Callable[[], list[Row]] | list[Row]]) -> Related:
-        """Return what is found for passages from a number on: these, or a function that reads them from disk."""
+        """Relate passages, given the number of the first, and the passages or a function that reads them from disk."""
         start, source = item
         passages = source if isinstance(source, list) else source()
         related = Related({name: self.lines() for name in ("MENTIONS", "HAS_KEYWORD")})
@@ -200,7 +200,7 @@ class Relating:
 
 
 def passage_lines(sink: GraphSink, similar: Similar, passages: list[Row], start: int) -> Lines:
-    """Return the rows of passages, the first of which has the vector of this number."""
+    """Return the rows of passages; `start` is the index of the first one's vector."""
     lines: Lines = sink.lines()
     vectors = sink.vectors(similar.vectors[start : start + len(passages)])
     for p, vector in zip(passages, vectors, strict=True):

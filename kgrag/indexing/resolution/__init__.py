@@ -1,6 +1,6 @@
-"""Entity resolution: names that are those of one entity are tied by SAME_AS edges, which can be taken back.
+"""Entity resolution: connect the names of one entity by SAME_AS edges, which can be removed again.
 
-`name_rules` compares two names by their words and by what the passages of both say, `pairs` finds those that are worth
-a comparison and ties only what fits together, `judge` asks a language model about doubtful pairs, and `resolve` reads
-and writes the graph.
+`name_rules` compares two names by their words and their passages, `pairs` finds the candidate pairs and merges only
+consistent groups, `judge` asks a language model about doubtful pairs, and `resolve` reads and writes the graph.
+
 """

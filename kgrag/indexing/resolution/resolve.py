@@ -67,12 +67,12 @@ class NamePair:
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """The likenesses that entity resolution found in a collection, and the merges that it wrote.
+    """The similar names that entity resolution found in a collection, and the merges that it wrote.
 
-    `names` were compared; `same` are pairs of one entity, in `groups` groups; `doubtful` are left out, and `apart` are
-    pairs of which a model or somebody said that they are of two. `estimate`:
-    what asking a language model about these would take. `applied`: whether the graph was changed, by edges that were
-    `written` and `removed`. `usage`: the calls; `stopped`: why asking ended early, if it did.
+    `names` were compared; `same` are pairs of one entity, in `groups` groups; `doubtful` pairs are left out, and
+    `apart` are pairs that a model or a person decided to be of two entities. `estimate`: the cost of asking a language
+    model about doubtful pairs. `applied`: whether the graph was changed, by edges that were `written` and `removed`.
+    `usage`: the calls; `stopped`: the reason if asking ended early.
     """
 
     names: int
@@ -139,11 +139,11 @@ def resolve(
     apply: bool = False,
     threads: int = 8,
 ) -> Resolution:
-    """Find the names that are one entity's; with `apply` write them, and take back what holds no longer.
+    """Find names of one entity; with `apply`, write the merges and remove those that no longer hold.
 
-    `sure`: the score from which a pair counts; `near`: of vectors, from which names that share no words are doubtful.
-    `llm`: a language model that decides doubtful pairs, those that it has not been asked about yet. Raises
-    ConfigurationError for a prompt that cannot be used, DatabaseError.
+    `sure`: the score from which a pair counts; `near`: the vector score from which names without common words are
+    doubtful. `llm`: a language model that decides doubtful pairs, except those already decided by it. Raises
+    ConfigurationError for an unusable prompt, DatabaseError.
     """
     decision = _read(graph, collection, progress)
     ties = graph.stream("resolve/pairs", collection=collection.name)

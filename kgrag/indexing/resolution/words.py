@@ -50,14 +50,14 @@ def is_generic(word: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name taken apart.
+    """A parsed name.
 
-    `words`: in order and normal form, abbreviations written out, without little words, titles, degrees and legal forms;
-    numbers as digits. `initials`: places of words that are initials, joined ones taken apart. `qualifier`: what stands
-    in parentheses or after a comma. `plain`: every word as written, in normal form. `article`: as written; `is_proper`:
-    all words that count are capitals; `ordinary`: those of the words that texts write small; `signs`: those that tell
-    it from others: "++" of "C++". `is_person`: it may be a person's, with two to five words, none of them ordinary, no
-    number and no "of".
+    `words`: in order and normal form, with abbreviations expanded and numbers as digits, without function words,
+    titles, degrees and legal forms. `initials`: positions of initials, with joined ones split. `qualifier`: the words
+    in parentheses or after a comma. `plain`: every word as written, in normal form. `article`: as written. `is_proper`:
+    all relevant words are capitalised. `ordinary`: the words that texts write in lower case. `signs`: distinguishing
+    signs, such as "++" of "C++". `is_person`: it may be a person's name, with two to five words, none of them ordinary,
+    no number and no "of".
     """
 
     text: str

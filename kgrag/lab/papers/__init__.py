@@ -55,14 +55,14 @@ class PaperRow:
 class PaperTable:
     """A table of reported numbers, in per cent.
 
-    `data`: its data sets; `corpus`: how many passages each has, where the paper says so; `values`: what stands in the
-    rows' systems -> its value for each data set; `by`: what questions are grouped by, if a measure is that of a group:
+    `data`: its data sets; `corpus`: the number of passages of each, if given in the paper; `values`: placeholder in the
+    rows' systems -> its value for each data set; `by`: the grouping of questions, if a measure is for one group:
     "R@15 < 9".
 
-    A figure is one without numbers, for one measure. `drawn`: what stands below its axis: iterations, ranks, vary (a
-    setting), type, hops, systems, alone (what only one of two gets right), or points (calls); `options`: of the
-    experiment that shows it; `command`: what measures and draws it, or counts a table's statistics, where no experiment
-    does; `sample`: how many questions it is of, where these are not those of the paper.
+    A figure is a table without numbers, for one measure. `drawn`: the quantity on its axis: iterations, ranks, vary (a
+    setting), type, hops, systems, alone (correct in only one of two), or points (calls); `options`: the options of the
+    experiment; `command`: the command that measures and draws it, or counts a table's statistics, if no experiment
+    does; `sample`: the number of questions, if not those of the paper.
     """
 
     number: str
@@ -83,8 +83,8 @@ class PaperTable:
 class Paper:
     """A paper. `section` describes its `system`; `model` is the model of its experiments.
 
-    `inputs`: what rows of its tables take from the user -> what that is, and what is taken else (None: such
-    rows are not measured). `differs`: what kgrag does otherwise, whatever the settings.
+    `inputs`: name of an input that rows of its tables need from the user -> its description, and the default (None:
+    such rows are not measured). `differs`: the differences of kgrag, whatever the settings.
     """
 
     name: str

@@ -185,10 +185,10 @@ def context_dataset(
     left_out: str,
     others: Callable[[], Iterator[Row]] = lambda: iter(()),
 ) -> Dataset:
-    """Return the data set of questions that bring their passages: the distinct passages of all are the corpus.
+    """Return the data set of questions that come with passages; the distinct passages of all form the corpus.
 
-    `rows` reads the file again each time; `left_out` says why a question would be left out. `others`: rows of which
-    only the passages are taken.
+    `rows` reads the file again at each call; `left_out`: the reason for leaving out a question. `others`: rows that
+    contribute only passages.
     """
     questions: list[Question] = []
     pool = Pool()

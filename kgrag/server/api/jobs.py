@@ -23,7 +23,7 @@ router = APIRouter(tags=["jobs"])
 
 JOB = versioned(Job)
 _LISTED = 20  # items of a parameter that a list of jobs shows
-_LOOKS = 10  # at a watched folder, of which all but the last wait or were cancelled
+_LOOKS = 10  # checks of a watched folder; all but the last are pending or cancelled
 _PROBLEM: Any = create_model("FileProblem", place=str, message=str)
 _LOOK = 0.5  # seconds between looks at a job that is watched
 _VERBS = operations()

@@ -175,9 +175,9 @@ class Jobs(AbstractContextManager["Jobs"]):
             process.kill()
 
     def _do(self, job: Job, process: JobProcess | None) -> JobProcess | None:
-        """Do a job in a process, a new one if there is none, and record how it ended: the process, if it lives.
+        """Run a job in the process, or a new one, and record its end; return the process if it is alive.
 
-        Raises DatabaseError when the end cannot be recorded.
+        Raises DatabaseError if the end cannot be recorded.
         """
         _LOG.info("job %s begins: %s %s", job.id, job.kind, job.collection)
         options = self.kg.settings.serve
