@@ -295,8 +295,7 @@ def collection_name(kg: KnowledgeGraph) -> Iterator[str]:
 
 @pytest.fixture
 def others_aside(request: pytest.FixtureRequest, kg: KnowledgeGraph) -> Iterator[None]:
-    """For a test that runs alone: meanwhile the only collections are those that its module's fixtures name, and
-    no indexes for others."""
+    """For a test that runs alone: only the collections of its module's fixtures exist, and no spare indexes."""
     own = [value for value in request.node.funcargs.values() if isinstance(value, str)]
     text = "MATCH (c:Collection) WHERE NOT c.name IN $own REMOVE c:Collection SET c:Aside"
     kg.graph.driver.execute_query(text, own=own)

@@ -1,5 +1,5 @@
-// Names with some words, of which the last may be incomplete: names with exactly these words first, then names by the
-// number of passages.
+// Find names with some words; the last word may be incomplete. Names with exactly these words come first, then names by
+// the number of passages.
 // mode: read
 // $index: STRING - full-text index of the names
 // $query: STRING - the words, as a Lucene query

@@ -1,4 +1,4 @@
-// Write the entities that TAGME found, with Wikipedia articles, of which the alphabetically first is kept. They are not
+// Write the entities that TAGME found, each with the alphabetically first of its Wikipedia articles. They are not
 // searched for in other passages, since TAGME annotates these itself.
 // mode: write
 // $rows: LIST<MAP> - {id, name, normal, folded, wikipedia}, sorted by id so that two writers cannot deadlock

@@ -60,7 +60,7 @@ class ModelAnswer:
 
 
 def read_reply(text: str, items: Sequence[Item], question: str) -> ModelAnswer:
-    """Return the answer in a reply of sentences, or that there is none.
+    """Return the answer in a reply of sentences; `found` is false if the reply does not answer.
 
     A reply that calls the evidence insufficient still counts if a cited passage supports one of its sentences, or any
     passage supports the first. It then keeps its supported sentences and later remarks on missing information; the

@@ -200,7 +200,7 @@ class ModelGrader:
 def read_answers(path: Path) -> list[SaidAnswer]:
     """Return the answers in a JSON Lines file, each as in `SaidAnswer`, or as `kgrag ask --json` prints it.
 
-    For those, the context is the citations, or the ranking if there are none. Raises InputError that names the line.
+    The context of a printed answer is its citations, or else its ranking. Raises InputError that names the line.
     """
     answers = {}
     for number, (place, row) in enumerate(json_lines(path, _FORM), 1):

@@ -83,6 +83,8 @@ def test_parameters_are_checked(kg: KnowledgeGraph) -> None:
         kg.graph.run("retrieve/fulltext", index="x")
     with pytest.raises(KeyError):
         kg.graph.run("look_up/nothing")
+    with pytest.raises(TypeError, match="write/clear takes"):
+        kg.graph.run("write/clear", collection="x")
 
 
 @pytest.mark.parametrize(
