@@ -34,6 +34,22 @@ from kgrag.values.events import Progress
 
 Row = list[Any]
 
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Turn the garbage collector off, since its repeated visits of the rows take a third of the time.
+
+    The rows have no cycles, so they are freed without it.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
 PASSAGES = 10_000
 """Approximate number of passages in a first load; further documents are added by the usual ingest."""
 LONGEST = 2_000_000
@@ -48,6 +64,7 @@ _QUEUE = 4  # pending transactions while the rows of the next are prepared
 _NAMES = {table: property_names(table) for table in (*NODES, *EDGES)}
 
 
+@_no_collection()  # as a decorator, so that the rows are freed before a collection could visit them
 def first_load(
     graph: Graph,
     collection: Collection,
@@ -84,7 +101,7 @@ def first_load(
     settings = settings.model_copy(update={"indexing": collection.indexing})
     stream = iter(source)
     left: list[Document | Problem | Unchanged] = []
-    with _no_collection(), scratch_folder() as scratch, TransactionSink(graph, collection) as sink:
+    with scratch_folder() as scratch, TransactionSink(graph, collection, settings.writers) as sink:
         rows = CollectionRows(collection.name, embedder, settings, sink, scratch, engine, scan)
         rows.read(_first(stream, left, progress), progress, total)
         finished = False
@@ -94,21 +111,6 @@ def first_load(
             finished = totals.finished
         left += list(rows.deferred)
     return rows.counts(), chain(left, stream), finished
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Turn the garbage collector off, since its repeated visits of the rows take a third of the time.
-
-    The rows have no cycles, so they are freed without it.
-    """
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def _first(
@@ -156,7 +158,7 @@ def _lists(vectors: Vectors) -> list[list[float] | None]:
 
 
 class TransactionSink(GraphSink):
-    """A sink that writes rows in one thread, one transaction at a time; a context manager.
+    """A sink that writes rows in parallel transactions; a context manager.
 
     If the block ends with an error, unwritten rows are dropped.
     """
@@ -164,8 +166,8 @@ class TransactionSink(GraphSink):
     lines = _Rows
     vectors = staticmethod(_lists)
 
-    def __init__(self, graph: Graph, collection: Collection) -> None:
-        """Write into an empty collection."""
+    def __init__(self, graph: Graph, collection: Collection, writers: int) -> None:
+        """Write into an empty collection. `writers`: number of parallel transactions."""
         self._graph = graph
         self._collection = collection
         self._labels = {label: schema.labels_of(label, collection.number) for label in NODES}
@@ -174,7 +176,7 @@ class TransactionSink(GraphSink):
         self._whole: set[str] = set()  # labels whose nodes are complete
         self._elements: dict[str, str] = {}  # element ids of the written nodes, by id
         self._several = False
-        self._writer = ThreadPoolExecutor(1, thread_name_prefix="kgrag-first-load")
+        self._writers = ThreadPoolExecutor(writers, thread_name_prefix="kgrag-first-load")
         self._queue: deque[Future[None]] = deque()
 
     def __enter__(self) -> Self:
@@ -183,7 +185,7 @@ class TransactionSink(GraphSink):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._writer.shutdown(wait=True, cancel_futures=error is not None)
+        self._writers.shutdown(wait=True, cancel_futures=error is not None)
 
     def take(self, lines: Mapping[str, _Rows]) -> None:
         """See GraphSink."""
@@ -226,6 +228,9 @@ class TransactionSink(GraphSink):
         if not self._several and len(self._next) + len(edges) <= ONE_TRANSACTION:
             self._next.edges += edges
             return
+        if edges:
+            self._submit()
+            self._wait(0)  # the ends of the relationships are written first
         for start in range(0, len(edges), EDGES_AT_ONCE):
             self._next.edges += edges[start : start + EDGES_AT_ONCE]
             self._submit()
@@ -247,7 +252,9 @@ class TransactionSink(GraphSink):
         begins, self._several = not self._several and last is None, True
         writing, self._next = self._next, _Writing({}, [])
         self._wait(_QUEUE - 1)
-        self._queue.append(self._writer.submit(self._write, writing, begins, last))
+        self._queue.append(self._writers.submit(self._write, writing, begins, last))
+        if begins:
+            self._wait(0)
 
     def _wait(self, most: int) -> None:
         """Wait until at most `most` transactions are pending. Raises the writer's error if it failed."""
@@ -259,7 +266,9 @@ class TransactionSink(GraphSink):
 
         def work(tx: Transaction) -> None:
             new_elements.clear()
-            new_elements[self._collection.name] = check_there(tx, self._collection)
+            is_first = not self._elements
+            if is_first:
+                new_elements[self._collection.name] = check_there(tx, self._collection)
             if begins:
                 tx.run("write/begin_first_load", collection=self._collection.name, mark=registry.FIRST_LOAD)
             if writing.nodes:
@@ -273,6 +282,8 @@ class TransactionSink(GraphSink):
                         f"Nodes of collection {self._collection.name!r} were removed while it was written.",
                         "Run the same command again.",
                     )
+            if not is_first:  # last, since it locks the collection until the transaction ends
+                check_there(tx, self._collection)
             if last is not None:
                 last(tx)
 
