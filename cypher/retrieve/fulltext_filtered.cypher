@@ -1,5 +1,6 @@
-// BM25 among the documents that pass a filter. The best matches are looked at first, and all where those do not settle it.
+// BM25 among the documents that pass a filter. The best matches are looked at first, and more where those do not settle it.
 // mode: read
+// $collection: STRING - name of the collection
 // $index: STRING - the collection's full-text index
 // $query: STRING - Lucene query, special characters escaped
 // $reach: INTEGER - how many matches are looked at
@@ -13,7 +14,7 @@
 // $day: STRING = '' - the same as documents are dated: a day as it stands, a moment with an offset in UTC; empty: of any time
 // $as_of: STRING = '' - a date such as 1912-03: passages with facts of that time, or without dates; empty: all
 // -> hits: LIST<LIST<ANY>> - [passage id, BM25 score, (1 + cosine) / 2 or null]
-// -> complete: BOOLEAN - whether no other match can be among them
+// -> complete: BOOLEAN - whether no other match can be among them; a removed passage may take the place of a match
 CALL db.index.fulltext.queryNodes($index, $query, {limit: $reach}) YIELD node, score
 WITH collect(node) AS nodes, collect(score) AS scores
 CALL (nodes, scores) {
@@ -30,4 +31,5 @@ CALL (nodes, scores) {
   WITH node, score ORDER BY score DESC, node.id LIMIT $limit
   RETURN collect([node.id, score, vector.similarity.cosine(node[$embedding], $vector)]) AS hits
 }
-RETURN hits, size(hits) = $limit AND hits[-1][1] > scores[-1] AS complete
+RETURN hits, (size(hits) = $limit AND hits[-1][1] > scores[-1]) OR (size(nodes) < $reach
+  AND NOT EXISTS { MATCH (c:Kgrag:Collection {id: $collection}) WHERE c.stale > 0 }) AS complete

@@ -294,10 +294,7 @@ def needed_labels(collection: Collection, present: Iterable[str]) -> tuple[str, 
 
 
 def _recorded(graph: Graph, name: str = "") -> list[dict[str, Any]]:
-    """Return the properties of every collection, or of one.
-
-    Raises MismatchError for another schema version.
-    """
+    """Return the properties of every collection, or of one. Raises MismatchError for another schema version."""
     records = graph.run("look_up/collections", name=name)
     if records:
         schema.check_version(records[0]["version"])

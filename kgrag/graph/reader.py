@@ -85,6 +85,7 @@ def question_words(text: str, language: Language = ENGLISH) -> str:
 
 Row = dict[str, Any]
 Scores = list[tuple[str, float]]
+_FILTER_MATCHES = 500  # matches of words that a filter is tried on first; 150 take nearly as long
 _FILTER_CANDIDATES = 1000  # nearest passages that a filter is tried on before the filtered set is scanned
 _SCANNED = 100_000  # passages of a collection that are scanned where the vector index is unsure
 FEW = 20_000
@@ -152,20 +153,29 @@ class Reader:
             terms = question_terms(text, self.collection.language)
             scores = self._passing(lambda n: outside.words(terms, TITLE, n), limit, limit, only)
             return scores, {} if vector is None else dict(self.nearest_of([id for id, _ in scores], vector, limit))
-        parameters: dict[str, Any] = {"index": self.collection.index("passage_stems"), "query": query, "limit": limit}
+        parameters: dict[str, Any] = {"collection": self.collection.name, "query": query}
+        parameters["index"] = self.collection.index("passage_stems")
         near: dict[str, Any] = {"embedding": "", "vector": []}  # a vector that is not compared is not read
         if vector is not None:
             near = {"embedding": self.collection.embedding, "vector": list(vector)}
         if only:
             parameters |= near | self._filter(only)
-            row = self.row("retrieve/fulltext_filtered", reach=5 * limit + 100, **parameters)
-            if not row["complete"]:
-                row = self.row("retrieve/fulltext_filtered", reach=_ALL, **parameters)
-            hits = row["hits"]
+            hits = self._filtered(limit, **parameters)
         else:
-            hits = self.row("retrieve/fulltext", collection=self.collection.name, **parameters, **near)["hits"]
+            hits = self.row("retrieve/fulltext", limit=limit, **parameters, **near)["hits"]
         nearness = {id: near for id, _, near in hits if near is not None}
         return [(id, float(score)) for id, score, _ in hits], nearness
+
+    def _filtered(self, limit: int, **parameters: Any) -> list[Any]:
+        """Return the best matches of words that pass a filter, from as few matches as settle it."""
+        reach = limit + _FILTER_MATCHES
+        while True:
+            row = self.row("retrieve/fulltext_filtered", reach=reach, limit=limit, **parameters)
+            hits: list[Any] = row["hits"]
+            if row["complete"] or reach == _ALL:
+                return hits
+            # twice as many as hold enough, if all of them pass as often as the first
+            reach = min(_ALL, 2 * reach * limit // len(hits)) if hits else _ALL
 
     def vector(self, vector: Sequence[float], limit: int, over_fetch: int, only: Filter | None = None) -> Scores:
         """Return (passage id, (1 + cosine) / 2) of the passages nearest to a vector, best first, ties by id."""

@@ -135,10 +135,7 @@ def materials(graph: Graph, ids: Sequence[str]) -> list[Material]:
 
 
 def values(material: Material) -> dict[str, str]:
-    """Return the values of the prompt: reports of its parts, then passages, as many as fit.
-
-    GraphRAG, section 3.1.5.
-    """
+    """Return the values of the prompt: reports of its parts, then passages, as many as fit. GraphRAG, section 3.1.5."""
     texts = [*material["reports"], *material["passages"]]
     return {
         "names": titled(", ".join(material["names"])),

@@ -58,10 +58,7 @@ class Titles:
     """The titles of documents, and the counts needed to link to them."""
 
     def __init__(self, sources: Iterable[Mapping[str, Any]], language: Language = ENGLISH) -> None:
-        """Index the titles.
-
-        `sources`: passages as {document, title, text}, grouped by document.
-        """
+        """Index the titles. `sources`: passages as {document, title, text}, grouped by document."""
         self._language = language
         self._spots: dict[str, _Spot] = {}
         self._longest: dict[str, int] = {}  # first word -> words of the longest spot that begins with it

@@ -133,10 +133,7 @@ class SearchContext:
                 self.refresh()
 
     def refresh(self) -> None:
-        """Reopen the collection, which may have been recreated or re-embedded.
-
-        Raises NotFoundError if it is gone.
-        """
+        """Reopen the collection, which may have been recreated or re-embedded. Raises NotFoundError if it is gone."""
         self._opened = time.monotonic()
         before, now = self.reader.collection, self.reader.record()
         if now == before:

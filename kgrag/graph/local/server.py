@@ -344,10 +344,7 @@ class LocalServer:
         )
 
     def _ask(self, endpoint: Endpoint) -> str:
-        """Return the server's version.
-
-        Raises DatabaseError if it does not answer, WrongPassword if it refuses ours.
-        """
+        """Return the server's version. Raises DatabaseError if it does not answer, WrongPassword if it refuses ours."""
         from kgrag.graph.local.probe import LoginRefused, server_version
 
         try:

@@ -237,10 +237,7 @@ def _is_about_dump(subject: str, predicate: str, object: str) -> bool:
 
 
 def _value(text: str, type: str | None, *, direct: bool) -> Named:
-    """Return a value in words, as of Wikidata's JSON.
-
-    `direct`: its RDF writes a year as the first of January.
-    """
+    """Return a value in words, as of Wikidata's JSON. `direct`: its RDF writes a year as the first of January."""
     name = (type or "").removeprefix(_XSD)
     try:
         if name in _DATES:

@@ -22,10 +22,7 @@ _VARIANT = 50  # the rank of a variant of the language outside its chain
 
 
 def language_rank(tag: str, languages: Sequence[str]) -> int | None:
-    """Return how near the language of a label is to the wanted ones, 0 the nearest.
-
-    None: it is another language.
-    """
+    """Return how near the language of a label is to the wanted ones, 0 the nearest. None: it is another language."""
     tag = tag.lower()
     for place, language in enumerate(languages):
         chain = (language.lower(), *_FALLBACKS.get(language.lower(), ()))

@@ -102,10 +102,8 @@ class Reading:
                 language=language,
             )
             part.words = partition((r["id"], r["stem"], r["n"], r["upper"], r["lower"]) for r in words)
-            part.kept, part.ids = (
-                pickled(passages),
-                [row["id"] for row in passages],
-            )  # pickled after counting, so the tokenised texts are included
+            part.kept = pickled(passages)  # after counting, so the tokenised texts are included
+            part.ids = [row["id"] for row in passages]
             titled = {r["entity"] for r in (*batch.about, *batch.passages_about)}
             part.names = partition(
                 [(r["id"], r["normal"], None, r["n"], False, None) for r in names]
