@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 @click.command()
 @question_argument
 @collection_option()
-@click.option("-s", "--system", metavar="NAME", help="How to answer: see `kgrag list systems`.")
+@click.option("-s", "--system", metavar="NAME", help="System that answers: see `kgrag list systems`.")
 @paper_option
-@click.option("-k", default=15, show_default=True, type=click.IntRange(1), help="How many passages are ranked.")
-@click.option("--effort", type=click.Choice(["low", "medium", "high"]), help="How many steps, and passages read.")
+@click.option("-k", default=15, show_default=True, type=click.IntRange(1), help="Number of passages to rank.")
+@click.option("--effort", type=click.Choice(["low", "medium", "high"]), help="Limit for steps and passages.")
 @click.option("--short", is_flag=True, help="Answer in a few words, without citations.")
 @filter_options
 @knowledge_option
@@ -54,18 +54,17 @@ def ask(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Answer a question, citing the passages that say so.
+    """Answer a question, and cite the evidence.
 
-    While it runs, standard error shows what each step asks, finds and concludes. The answer follows on standard output
-    with the passages that it cites; where the evidence does not hold it, it says so, and the best of the evidence is
-    shown.
+    Standard error shows what each step asks, finds and concludes. The answer follows on standard output, with the
+    passages that it cites. If the evidence does not hold the answer, the command says so and shows the best evidence.
 
-    It takes a language model: KGRAG_CHAT__MODEL names one, OPENAI_API_KEY its key, KGRAG_CHAT__BASE_URL the server if
-    it is another than OpenAI's. Without a model the best passages are shown instead, with exit code 2. When the model
-    fails before there is an answer, the exit code is 7.
+    It needs a language model. KGRAG_CHAT__MODEL names the model, OPENAI_API_KEY is its key, and KGRAG_CHAT__BASE_URL is
+    the server if it is not OpenAI's. Without a model the best passages are shown, with exit code 2. If the model fails
+    before there is an answer, the exit code is 7.
 
-    A page, table or section that the question names is looked up in the graph: its text is the answer, no model is
-    asked for it; what is asked about in it is read from it alone. `--system "gear(structure=false)"` leaves this out.
+    A page, table or section that the question names is looked up in the graph, without a model: its text is the answer.
+    A question about its content is answered from it alone. `--system "gear(structure=false)"` turns this off.
 
     \b
     kgrag ask "Where was the designer of the Fram born?"

@@ -14,16 +14,16 @@ from kgrag.cli.outcome import interruptible, resumable
 @click.argument("name")
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @click.option("--labels", metavar="A,B", help="Propose for nodes with these labels alone.")
-@click.option("--yes", is_flag=True, help="Take the proposal as it is.")
+@click.option("--yes", is_flag=True, help="Accept the proposal unchanged.")
 @as_json
 def attach(name: str, file: Path | None, labels: str | None, yes: bool, as_json: bool) -> None:
     """Search and ask over another graph in the same database.
 
-    Each of its nodes becomes a document of collection NAME: its name the title, its texts, facts and relationships the
-    text, in words. That graph is only read. Without FILE a proposal is printed as TOML, made from counts and samples:
-    which property is the name, which are texts or facts, which relationships count. Edit it, and give it as FILE. A
-    collection that is attached already is brought in step: what changed is read again, and documents of nodes that went
-    are deleted. `kgrag delete -c NAME` leaves your graph as it was.
+    Each of its nodes becomes a document of collection NAME. The node's name is the title; its texts, facts and
+    relationships, in words, are the text. kgrag only reads your graph. Without FILE a proposal is printed as TOML, made
+    from counts and samples: which property is the name, which are texts or facts, and which relationships count. Edit
+    it, and give it as FILE. If the collection is attached already, it is brought up to date: changed nodes are read
+    again, and documents of removed nodes are deleted. `kgrag delete -c NAME` leaves your graph as it was.
 
     \b
     kgrag attach films > films.toml                    a proposal to edit

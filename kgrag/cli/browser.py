@@ -38,9 +38,9 @@ def browser(
 ) -> None:
     """Open Neo4j Browser, connected, with a guide to a collection.
 
-    The server of this machine is started if it does not run. Its Browser opens with a guide to the collection that
-    `kgrag demo` makes (KGRAG_LOCAL__GUIDE=false: not from the server's next start on). For a server that
-    KGRAG_NEO4J_URI names, the usual address is printed and nothing opened: its Browser may be elsewhere.
+    The local server is started if it does not run. Its Browser opens with a guide to the collection that `kgrag demo`
+    makes (KGRAG_LOCAL__GUIDE=false: no guide from the next start on). For a server that KGRAG_NEO4J_URI names, the
+    usual address is printed and nothing is opened, since its Browser may be elsewhere.
 
     \b
     kgrag browser                        open it; without a display, print the address

@@ -19,7 +19,7 @@ _COLUMNS = ("Document", "Passage", "Triple", "Entity", "Keyword", "Word")
 def collections(as_json: bool) -> None:
     """List the collections and what they hold.
 
-    Shown are the embedder, and how many nodes of each label and how many edges there are.
+    It shows the embedder and the numbers of nodes of each label and of edges.
 
     \b
     kgrag collections
@@ -86,12 +86,12 @@ def relanguage(collection: str, language: str, as_json: bool) -> None:
 @click.argument("collection", required=False)
 @as_json
 def repair(collection: str | None, as_json: bool) -> None:
-    """Make again what a collection should have and has not.
+    """Repair collections: restore what is missing or was interrupted.
 
-    A database that an older kgrag made is brought to the schema of this one.
-    Indexes that were dropped, vector indexes that keep one bit of a number, vectors that were lost, linking that was
-    interrupted, words that another stemmer stemmed. What is whole is not touched.
-    Without a name, every collection. `kgrag inspect` finds faults.
+    It upgrades a database of an older kgrag to the present schema. It restores dropped indexes and lost vectors,
+    replaces vector indexes that keep one bit per number, resumes interrupted linking, and stems words again if another
+    stemmer stemmed them. Sound parts are not touched. Without a name it repairs every collection. `kgrag inspect` finds
+    faults.
 
     \b
     kgrag db repair work

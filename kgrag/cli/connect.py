@@ -35,9 +35,7 @@ def csv_options(command: F) -> F:
     return click.option("--csv", "as_csv", is_flag=True, help="Print CSV on standard output.")(command)
 
 
-def collection_option(
-    help: str = "Which collection; without it, default or the only one there is.",
-) -> Callable[[F], F]:
+def collection_option(help: str = "Name of the collection; without it, default or the only one.") -> Callable[[F], F]:
     """Make the option --collection, which KGRAG_COLLECTION can set for good."""
     return click.option(
         "-c", "--collection", envvar="KGRAG_COLLECTION", show_envvar=True, metavar="NAME", help=help, callback=_text
@@ -52,7 +50,7 @@ def collection_argument(command: F) -> F:
         return command(collection=collection if named is None else as_text(named), **others)
 
     both = click.argument("named", metavar="[COLLECTION]", required=False)(
-        collection_option("The same as COLLECTION.")(named_or_option)
+        collection_option("Another way to name COLLECTION.")(named_or_option)
     )
     return cast(F, both)
 
@@ -68,7 +66,7 @@ def filter_options(command: F) -> F:
         click.option("--as-of", default="", metavar="DATE",
                      help="Leave out passages whose dated facts did not hold then (1912, 1912-03)."),
         click.option("--since", callback=_since, metavar="DATE",
-                     help="Only documents dated since then; those without a date by when they were ingested."),
+                     help="Only documents dated since then; without a date, ingested since then."),
         click.option("--source", metavar="TEXT", help="Only documents whose source (path or address) contains this."),
         click.option("--where", multiple=True, callback=where, metavar="KEY=VALUE",
                      help="Only documents with this metadata, or in a range: year=1890..1899. Repeated, "
@@ -86,9 +84,9 @@ def engine_options(command: F) -> F:
         return command(engine={"name": engine, "workers": workers}, **others)
 
     for option in (
-        click.option("--workers", type=click.IntRange(1), metavar="N", help="How many.  [default: one for each core]"),
+        click.option("--workers", type=click.IntRange(1), metavar="N", help="Workers.  [default: one for each core]"),
         click.option("--engine", type=click.Choice(["here", "processes", "ray"]),
-                     help="What prepares texts.  [default: here]"),
+                     help="Engine that prepares texts.  [default: here]"),
     ):  # fmt: skip
         gathered = option(gathered)
     return cast(F, gathered)

@@ -118,9 +118,9 @@ def cypher(
 ) -> None:
     """Ask the graph in Cypher, your own or a saved query.
 
-    QUERY is the name of a saved query (`--list`), a statement in quotes, or - for a statement on standard input. The
-    graph is only read: a statement that would change it is refused, with the reason. Where KGRAG_GATEWAY__ROWS cuts
-    what goes to a file or a program, the exit code is 13.
+    QUERY is the name of a saved query (`--list`), a statement in quotes, or - for a statement on standard input. A
+    statement that would change the graph is refused, with the reason. If KGRAG_GATEWAY__ROWS cuts rows that go to a
+    file or a program, the exit code is 13.
 
     \b
     kgrag cypher --list
@@ -137,14 +137,13 @@ def cypher(
     kgrag cypher --ask "How many documents mention Norway but not Sweden?" -c demo --json
     kgrag cypher --ask "Which ships did Colin Archer design?" --show
 
-    --ask is good for what can be counted, listed or compared; for what the texts say, use `kgrag ask`. The model
-    (KGRAG_CHAT__MODEL) sees which labels, edges and properties the graph has, not your documents. Its statement can
-    only read and has to stay within the collection; when it is refused or fails, the model hears why and writes another
-    one. The statement goes to standard error, its rows to standard output: look at both, a statement that runs may
-    still ask for something else.
+    --ask is good for questions that count, list or compare; for what the texts say, use `kgrag ask`. The model
+    (KGRAG_CHAT__MODEL) sees the labels, edges and properties of the graph, not your documents. Its statement can only
+    read the collection. If it is refused or fails, the model gets the reason and writes another one. The statement goes
+    to standard error, its rows to standard output. Check both: a statement that runs may still answer another question.
 
     --params prints the question's embedding ($vector), its words ($query), the names of the collection's indexes, and
-    the defaults of all saved queries, so that each of them runs in Browser after it.
+    the defaults of all saved queries. After this line, each saved query runs in Browser.
     """
     if as_json and as_csv:
         raise click.UsageError("Choose one of --json and --csv.")

@@ -27,9 +27,9 @@ _WIDTH = 160
 def demo(as_json: bool) -> None:
     """Try kgrag on a small corpus on polar ships.
 
-    Ingests the corpus, asks it three questions, and says where to look at the graph. No question can be answered from
-    one article: the answer is in the last of a chain of articles. The corpus goes into the collection "demo"; run
-    again, nothing is ingested twice. The first search is kept as a run, which the guide in Neo4j Browser shows.
+    It ingests the corpus, asks three questions, and says where to look at the graph. No question can be answered from
+    one article: the answer is in the last of a chain of articles. The corpus goes into the collection "demo"; a second
+    run ingests nothing twice. The first search is kept as a run, which the guide in Neo4j Browser shows.
 
     \b
     kgrag demo

@@ -29,12 +29,12 @@ _NAMES = 12  # extensions or encodings listed in a message
 def loading_options(command: F) -> F:
     """Add the options of loaders, and those of a new collection."""
     for option in (
-        click.option("--text-column", metavar="NAME", help="Of CSV, TSV and JSON: what holds the text; several: A,B."),
-        click.option("--title-column", metavar="NAME", help="Of CSV, TSV and JSON: what holds the title."),
+        click.option("--text-column", metavar="NAME", help="For CSV, TSV and JSON: column of the text, or more: A,B."),
+        click.option("--title-column", metavar="NAME", help="For CSV, TSV and JSON: the column of the title."),
         click.option("--key-column", metavar="NAME",
-                     help="Of CSV, TSV and JSON: ids that no other file uses for another row."),
+                     help="For CSV, TSV and JSON: the column of ids, unique over all files."),
         click.option("--root", metavar="DIR",
-                     help="The folder whose files are known by their paths in it, wherever it lies."),
+                     help="Folder in which paths of files are keys, wherever it is."),
         click.option("--language", metavar="CODE", help="For a new collection: en, de, zh, ...  [default: found out]"),
         click.option("--embedder", metavar="NAME",
                      help="For a new collection: wordllama (default), minilm, sbert:MODEL, ..."),
@@ -45,17 +45,15 @@ def loading_options(command: F) -> F:
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
-@collection_option("Where to; made if it does not exist.  [default: default]")
+@collection_option("Target collection; it is made if it does not exist.  [default: default]")
 @loading_options
-@click.option(
-    "--exclude", multiple=True, metavar="GLOB", help="Pass over what matches, as in .gitignore; may be repeated."
-)
+@click.option("--exclude", multiple=True, metavar="GLOB", help="Skip matching files, as in .gitignore; repeatable.")
 @click.option("--prune", is_flag=True, help="Delete the documents of files, and rows, that are no longer there.")
 @click.option("--yes", is_flag=True, help="With --prune: do not ask.")
 @click.option("--force", is_flag=True, help="With --prune: also most documents, and those of a folder without files.")
 @click.option(
     "--reader", multiple=True, metavar="NAME",
-    help="Read files with docling or markitdown, which you have installed; of several the first that takes a file.",
+    help="Read files with docling or markitdown, if installed; if repeated, the first that accepts a file.",
 )  # fmt: skip
 @click.option("--strict", is_flag=True, help="End with 5 if anything could not be read, or was left out.")
 @engine_options
@@ -93,45 +91,44 @@ def ingest(
     (.eml, .mbox), calendars (.ics, .ical, .ifb), JSON Lines (.jsonl, .ndjson), .json, .csv and .tsv, Parquet
     (.parquet), web archives (.warc, .warc.gz, .wet, .wet.gz), pictures (.png, .jpg, .jpeg, .tif, .tiff, .webp, .bmp,
     .gif; in folders only with KGRAG_LOADING__RECOGNITION=on), and source code (listed below), TeX as it is written;
-    other files, such as XML and logs, are counted. A row of a table and a page of an archive is a document; the columns
-    of a row's key, title and text are found by their usual names (id, title, text, ...) or named by the options. What
-    did not change since the last time is passed over, so the same command brings a collection up to date, and resumes
-    after an interruption: files of the same size and times are not even opened. What cannot be read is listed at the
-    end and does not stop the rest.
+    other files, such as XML and logs, are counted. Each row of a table and each page of an archive is a document. The
+    columns of a row's key, title and text are found by their usual names (id, title, text, ...) or named by options.
+    Unchanged documents are skipped, so the same command brings a collection up to date and resumes after an
+    interruption. Files of the same size and times are not opened. Unreadable files are listed at the end and do not
+    stop the rest.
 
-    Exit codes: 0 when all was read; 12 when some files or rows could not be read; 5 when nothing could be, or with
-    --strict if anything is listed, such as comments that were left out.
+    Exit codes: 0 if everything was read; 12 if some files or rows could not be read; 5 if nothing could be read, or
+    with --strict if anything is listed, such as comments that were left out.
 
-    Documents whose files (or rows) are no longer in a folder are named, and stay; with --prune they are deleted, after
-    a question or with --yes. It asks all the same, and deletes nothing where there is no terminal, if they are more
-    than half of what the folders held (KGRAG_LOADING__PRUNE_LIMIT). Nothing is deleted where a folder is missing,
-    cannot be read, or holds no file at all: it may not be mounted. --force deletes them all the same, except
-    documents of files that cannot be read. `kgrag watch FOLDER` prunes at each change.
+    Documents whose files or rows are gone from a folder are listed, and stay. --prune deletes them, after a question or
+    with --yes. If they are more than half of the folders' documents (KGRAG_LOADING__PRUNE_LIMIT), it asks in any case,
+    and deletes nothing without a terminal. Nothing is deleted if a folder is missing, unreadable or without any file,
+    since it may not be mounted. --force deletes the documents in these cases, too, except those of unreadable files.
+    `kgrag watch FOLDER` prunes at each change.
 
-    A file is known by its key, its absolute path with links resolved: however you type the path, it is the same
-    document, and files of one name in two folders are two. With --root DIR the key is the path in DIR, so that the
-    folder can be moved, or read on another machine. A row is known by its file and its id (FILE#ID, without an id
-    FILE#LINE); ids in the column that --key-column names, and those of a corpus.jsonl, are keys by themselves. Links
-    that lead out of a folder are not followed (KGRAG_LOADING__FOLLOW_LINKS=true: they are).
+    The key of a file is its absolute path with links resolved, in whatever form you type the path. With --root DIR the
+    key is the path in DIR, so that the folder can be moved, or read on another machine. The key of a row is FILE#ID, or
+    FILE#LINE without an id. Ids in the column that --key-column names, and ids of a corpus.jsonl, are keys by
+    themselves. Links that lead out of a folder are followed only with KGRAG_LOADING__FOLLOW_LINKS=true.
 
-    In folders, hidden files, node_modules, what .gitignore files name (KGRAG_LOADING__GITIGNORE=false: not these) and
-    what --exclude names are passed over. A file packed by gzip, notes.txt.gz, is read as the file in it. A CSV file
-    without a column for the text is one document, its rows a table.
+    In folders it skips hidden files, node_modules, and files that .gitignore files (unless
+    KGRAG_LOADING__GITIGNORE=false) or --exclude name. A gzipped file such as notes.txt.gz is read as the file in it. A
+    CSV file without a column for the text is one document with a table.
 
     Source code: .asm .bash .bat .bib .c .cc .cfg .clj .cmake .conf .cpp .cs .css .cxx .cypher .dart .el .erl .ex
     .exs .f90 .fish .go .gradle .graphql .groovy .h .hh .hpp .hs .ini .java .jl .js .jsx .kt .kts .less .lisp .lua
     .m .mjs .ml .mm .php .pl .pm .properties .proto .ps1 .py .pyi .pyx .r .rb .rs .sass .scala .scm .scss .sh .sql
     .svelte .swift .tcl .tex .tf .toml .ts .tsx .vb .vim .vue .yaml .yml .zig .zsh.
 
-    Texts that are not UTF-8 are converted, and counted at the end by the encoding that was found;
-    KGRAG_LOADING__ENCODING sets it.
+    Texts that are not UTF-8 are converted, and counted at the end by their encoding. KGRAG_LOADING__ENCODING sets the
+    encoding.
 
-    --engine says where texts are cut, read for names and embedded: here, in several processes of this machine, or on
-    a Ray cluster (the extra ray), whose machines need the same kgrag. The graph is the same.
+    --engine chooses where texts are split, searched for names and embedded: in this process, in several processes of
+    this machine, or on a Ray cluster (extra ray) whose machines have the same kgrag. The graph is the same.
 
-    With --bulk the same graph is made through files and Neo4j's import tool. The server is down meanwhile; an
+    With --bulk the same graph is made through files and Neo4j's import tool. The server is stopped meanwhile; an
     interrupted load leaves the database as it was. With --files DIR the files are for another server: they are written
-    into a new folder, and what to run there is printed.
+    into a new folder, and the commands to run there are printed.
 
     \b
     kgrag ingest notes/                                  into the collection "default"
@@ -232,10 +229,10 @@ def ingest(
 def delete(documents: tuple[str, ...], collection: str | None, yes: bool, as_json: bool) -> None:
     """Delete documents, or a whole collection.
 
-    Everything in the graph goes that came from them alone. A document's key is its absolute path, its path in --root,
-    or its id (`kgrag ingest --help`); `kgrag show` and `kgrag search --json` print it, and the path of a file that is
-    there may be typed in any way. To delete a whole collection, name it with --collection;
-    KGRAG_COLLECTION does not count here.
+    This removes everything in the graph that came only from them. A document's key is its absolute path, its path in
+    --root, or its id (see `kgrag ingest --help`). `kgrag show` and `kgrag search --json` print the key. The path of an
+    existing file may be typed in any form. To delete a whole collection, name it with --collection; KGRAG_COLLECTION
+    does not count here.
 
     \b
     kgrag delete --document notes/draft.md                      one document of the only collection

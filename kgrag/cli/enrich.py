@@ -61,18 +61,18 @@ def extract(collection: str | None, dry_run: bool, budget: float | None, as_json
     """Have a language model extract facts (triples) from the passages of a collection.
 
     The model reads each passage once, and returns its named entities and its facts as subject, predicate and object.
-    Retrievers that walk over triples then find passages that share no word with the question. The same command resumes
-    after an interruption, and reads passages that were ingested since. Passages that fail are listed; running it again
-    tries just these. KGRAG_CHAT__MODEL names the model, and KGRAG_CHAT__PRICES its prices.
+    Retrievers that follow triples then find passages that share no word with the question. The same command resumes
+    after an interruption, and reads passages that were ingested since. Failed passages are listed; the next run tries
+    only these. KGRAG_CHAT__MODEL names the model, and KGRAG_CHAT__PRICES its prices.
 
-    With --batch the passages are sent as files, and their replies are written when they arrive. After an interruption
-    the same command, on any machine, resumes the same batches. Failed passages are listed, and are part of the next
-    batch. KGRAG_CHAT__BATCH_PRICE is the share of the prices that a batch costs.
+    With --batch the passages are sent as files, and the replies are written when they arrive. After an interruption the
+    same command, on any machine, resumes the same batches. Failed passages are listed and go into the next batch.
+    KGRAG_CHAT__BATCH_PRICE is the price of a batch as a share of the usual price.
 
-    With --rules no model is asked: patterns find in English texts what somebody or something is, when and where it was
-    born, founded or made, and by whom; in any language lines such as "Capital: Oslo", and what tables say by rows. A
-    passage has the facts of the run that read it last: those of rules replace those of a model, and the other way
-    round.
+    With --rules no model is asked. Patterns find facts in English texts: what somebody or something is, and when, where
+    and by whom it was born, founded or made. In any language they read lines such as "Capital: Oslo" and rows of
+    tables. A passage has the facts of the run that read it last: facts of rules replace facts of a model, and the other
+    way round.
 
     \b
     kgrag enrich extract --dry-run                  how many calls and tokens, and what they cost
@@ -130,15 +130,15 @@ def _extraction(report: "ExtractionReport", collection: str) -> str:
 @click.option("--dry-run", is_flag=True, help="Say how many passages are left, and ask nothing.")
 @as_json
 def tag(collection: str | None, local: bool, dry_run: bool, as_json: bool, **options: Any) -> None:
-    """Have TAGME name the Wikipedia articles that the passages of a collection speak of.
+    """Have TAGME name the Wikipedia articles that the passages of a collection mention.
 
-    They become mentions of entities, also where a text calls them by another name; passages that share one are tied by
-    it: `kgrag search --retriever "kgp(edges=(tagme,))"`. What was tagged is not asked for again, so the same command
-    resumes after an interruption, and includes later ingests; another KGRAG_TAGME__THRESHOLD is
-    taken from replies kept on disk. KGRAG_TAGME__TOKEN is the token of D4Science, KGRAG_TAGME__ENDPOINT another server.
+    The articles become mentions of entities, even if a text calls them by another name. Passages that share an article
+    are tied by it: `kgrag search --retriever "kgp(edges=(tagme,))"`. Tagged passages are not sent again, so the same
+    command resumes after an interruption and includes later ingests. Another KGRAG_TAGME__THRESHOLD is applied to the
+    replies kept on disk. KGRAG_TAGME__TOKEN is the token of D4Science; KGRAG_TAGME__ENDPOINT names another server.
 
-    --local (KGRAG_TAGME__ENDPOINT=titles) asks no server and takes no token: what is linked to are the titles of the
-    collection's own documents, by TAGME's votes and rho, counted in the collection. When documents came since, all is
+    --local (KGRAG_TAGME__ENDPOINT=titles) asks no server and needs no token. It links to the titles of the collection's
+    own documents, by TAGME's votes and rho, counted in the collection. If documents were added since, everything is
     tagged again.
 
     \b
@@ -181,10 +181,10 @@ def resolve(
 ) -> None:
     """Find duplicate entities: abbreviations, initials, titles, acronyms.
 
-    It prints sure and doubtful pairs, each with its evidence; nothing is written
-    without --apply. Then SAME_AS edges tie the names, and searches go over them from one name to the other. No node is
-    merged or removed, and --undo takes the edges back. Names that may be two others, and titles of different documents,
-    stay apart. After an ingest, run it again: it writes just what has changed.
+    It prints sure and doubtful pairs, each with its evidence, and writes nothing without --apply. Then SAME_AS edges
+    tie the names, and searches follow them from one name to the other. No node is merged or removed, and --undo removes
+    the edges. An ambiguous name, and titles of different documents, stay apart. Run it again after an ingest: it writes
+    only what has changed.
 
     \b
     kgrag enrich resolve notes                      the pairs that it would tie
@@ -315,12 +315,12 @@ def _text(report: "WritingReport", collection: str, noun: str, nothing: str) -> 
 def tree(
     collection: str | None, dry_run: bool, budget: float | None, remove: bool, as_json: bool, **options: Any
 ) -> None:
-    """Sum up a collection: passages that are alike, these summaries again, up to the few topics of all.
+    """Summarise groups of similar passages, then groups of these summaries, up to a few topics.
 
-    Without a model a summary is made of the sentences that are nearest to the middle of its passages, and is called by
-    their keywords. With --ask a language model writes them, each once; it may be interrupted, and goes on when it is
-    run again. After an ingest run it again, too: new passages go to the topics that they fit, and only what has changed
-    is written again. `kgrag search --retriever raptor` searches the tree, `kgrag cypher topics` shows it.
+    Without a model a summary consists of the sentences nearest to the centre of its passages, and is named by their
+    keywords. With --ask a language model writes each summary once; after an interruption the same command resumes. Run
+    it again after an ingest: new passages go to the topics that they fit, and only changed parts are written again.
+    `kgrag search --retriever raptor` searches the tree; `kgrag cypher topics` shows it.
 
     \b
     kgrag enrich tree notes
@@ -339,11 +339,11 @@ def communities(
 ) -> None:
     """Group entities that share passages or facts into communities, in levels.
 
-    Each community has a report. Without a model it is made of sentences of the passages that name most of its members,
-    and is called by its key names. With --ask a language model writes it, those of the parts first; each is asked for
-    once, so it may be interrupted, and goes on when it is run again. After an ingest run it again, too: new names join
-    the communities that they fit, and only reports whose names or texts have changed are written again. `kgrag search
-    --retriever communities` searches by them, `kgrag ask --system global` answers from all reports.
+    Each community has a report. Without a model the report consists of sentences of the passages that name most of its
+    members, and is named by its key names. With --ask a language model writes each report once, beginning with the
+    lowest level; after an interruption the same command resumes. Run it again after an ingest: new names join the
+    communities that they fit, and only reports whose names or texts have changed are written again. `kgrag search
+    --retriever communities` searches by them; `kgrag ask --system global` answers from all reports.
 
     \b
     kgrag enrich communities notes

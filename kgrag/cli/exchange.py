@@ -20,13 +20,13 @@ def knowledge_options(command: F) -> F:
         click.option("--hops", type=click.IntRange(1, 6), default=1, show_default=True,
                      help="With one of these: also on entities within so many statements of them."),
         click.option("--about", metavar="COLLECTION",
-                     help="Only facts on what the names of this collection of documents stand for."),
+                     help="Only facts about entities that this collection of documents names."),
         click.option("--class", "classes", multiple=True, metavar="ID",
-                     help="Only on entities of this class of Wikidata or below (P279)."),
-        click.option("--ids", type=file, metavar="FILE", help="Only on these entities: an id (Q42) on each line."),
+                     help="Only facts about entities of this class of Wikidata or a subclass (P279)."),
+        click.option("--ids", type=file, metavar="FILE", help="Only facts about these entities: an id (Q42) per line."),
         click.option("--property", "properties", multiple=True, metavar="ID", help="Only this property; repeatable."),
         click.option("--language", "languages", multiple=True, metavar="CODE", default=("en",), show_default=True,
-                     help="Of names of facts; repeated, the first that there is."),
+                     help="For facts: language of the names; if repeated, the first that exists."),
     ):  # fmt: skip
         command = option(command)
     return command
@@ -95,7 +95,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("target", metavar="FILE")
-@collection_option("Which collection.")
+@collection_option("Name of the collection.")
 @click.option("--format", type=click.Choice(("jsonl", "graphml")), help="By default as the name of the file says.")
 @click.option("--without-embeddings", is_flag=True, help="Leave the vectors out: smaller, but it cannot be imported.")
 @click.option("--overwrite", is_flag=True, help="Replace a file.")
@@ -103,12 +103,12 @@ if TYPE_CHECKING:
 def export(
     target: str, collection: str | None, format: str | None, without_embeddings: bool, overwrite: bool, as_json: bool
 ) -> None:
-    """Write all that a collection holds into a file.
+    """Write a whole collection into a file.
 
-    Every node and edge with all properties, vectors and runs too. JSON Lines (.jsonl) is the quickest; GraphML
+    The file has every node and edge with all properties, vectors and runs. JSON Lines (.jsonl) is the quickest; GraphML
     (.graphml) opens in Gephi, yEd and networkx. Files whose names end in .gz are compressed; "-" is standard output.
-    `kgrag import` reads JSON Lines; the digest tells that nothing was lost: `kgrag inspect --digest --all` prints that
-    of a collection.
+    `kgrag import` reads JSON Lines. The digest shows that nothing was lost: `kgrag inspect --digest --all` prints the
+    digest of a collection.
 
     \b
     kgrag export work.jsonl.gz -c work
@@ -132,32 +132,32 @@ def export(
 
 @click.command(name="import")
 @click.argument("source", metavar="FILE", type=click.Path(exists=True, allow_dash=True))
-@click.option("-c", "--collection", metavar="NAME", help="Of facts: where to.")
+@click.option("-c", "--collection", metavar="NAME", help="For facts: the collection to import into.")
 @click.option(
     "--format",
     type=click.Choice(("triples", "ntriples", "rdf", "csv", "tsv", "wikidata")),
-    help="Of facts; triples: as the name of the file says. Without it, what `kgrag export` wrote.",
+    help="Format of facts; triples: by the ending of the file. Without it, a file of `kgrag export`.",
 )
 @knowledge_options
 @as_json
 def import_(source: str, collection: str | None, format: str | None, as_json: bool, **options: Any) -> None:
     """Import a collection that was exported, or facts of your own.
 
-    Of `kgrag export`, JSON Lines: the file is read through before anything is written: one that is
-    damaged, cut off or of another kind changes nothing. A collection of that name must not exist. Interrupted and run
-    again, it resumes; until it is complete, nobody else sees the collection. "-" is standard input.
+    FILE is what `kgrag export` wrote as JSON Lines. It is read through before anything is written, so a damaged or
+    truncated file, or one of another kind, changes nothing. A collection of that name must not exist. After an
+    interruption the same command resumes; until it is complete, nobody else sees the collection. "-" is standard input.
 
     \b
     kgrag import work.jsonl.gz
     kgrag export - -c work | KGRAG_HOME=/data/other kgrag import -
 
-    With --format facts without passages, a collection of entities and facts alone: searches of your documents use it
-    beside them, by --knowledge. An ontology or a glossary are N-Triples (names are labels of rdfs, skos, schema.org,
-    foaf, else the end of an address), Turtle, RDF/XML or TriG (with the extra rdf; read into memory), or CSV of
-    subject, predicate, object; files may end in .gz or .bz2. A JSON dump of Wikidata loses statements whose object is
-    a text, those without a value and those that a better rank stands beside; of each entity one alias is kept. What
-    was left out, and what could not be read, is counted at the end. Into an empty database of this machine they go
-    through Neo4j's import tool, else in transactions. Interrupted and run again, it goes on.
+    With --format the file holds facts without passages, which become a collection of entities and facts. Searches of
+    your documents use it with --knowledge. Ontologies and glossaries are N-Triples (names are labels of rdfs, skos,
+    schema.org or foaf, else the end of an address), Turtle, RDF/XML or TriG (extra rdf; read into memory), or CSV of
+    subject, predicate, object. Files may end in .gz or .bz2. From a JSON dump of Wikidata, statements with a text as
+    object, without a value, or with a lower rank than another are left out; each entity keeps one alias. Left-out and
+    unreadable parts are counted at the end. Into an empty local database the facts go through Neo4j's import tool, else
+    in transactions. After an interruption the same command resumes.
 
     \b
     kgrag import --format triples glossary.csv -c glossary

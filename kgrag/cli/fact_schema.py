@@ -21,8 +21,8 @@ from kgrag.values.errors import NotFoundError
 def schema(file: Path | None, collection: str | None, propose: bool, sample: int, remove: bool, as_json: bool) -> None:
     """Show, set, propose or remove the schema of facts of a collection.
 
-    FILE is a TOML or JSON file with types of entities and predicates between them. `kgrag enrich extract` then asks
-    for these alone, and drops and counts facts outside the schema. Entities get their types as labels, and facts become
+    FILE is a TOML or JSON file with types of entities and predicates between them. `kgrag enrich extract` then asks for
+    these alone; it drops and counts facts outside the schema. Entities get their types as labels, and facts become
     relationships beside their Triple nodes: (:Person)-[:BORN_IN]->(:Place). `kgrag inspect` lists the dropped facts.
     Passages that were extracted before are read again.
 

@@ -41,12 +41,12 @@ _MARKS = {"error": ("✗", "bold red"), "warning": ("!", "bold yellow"), "note":
 @click.option("--all", "whole", is_flag=True, help="With --digest: of vectors, times, runs and all properties, too.")
 @as_json
 def inspect(collection: str | None, near: float, report: Path | None, hashes: bool, whole: bool, as_json: bool) -> None:
-    """Look a collection over: its counts, its shape and its health.
+    """Inspect a collection: its counts, its shape and its health.
 
-    Shown are how many nodes and edges of each kind there are; how many passages have mentions, keywords, triples,
-    neighbours and vectors; how vector indexes are quantised; how many edges nodes have; and findings: indexes that do
-    not answer, work that is left, vectors that are missing, copies of a text, names that may be one, nodes that hang
-    loose. Each finding says what to do about it. Without COLLECTION, "default" or the only one there is. Nothing is
+    It shows the numbers of nodes and edges of each kind; how many passages have mentions, keywords, triples, neighbours
+    and vectors; the quantisation of vector indexes; and the degrees of nodes. It reports findings: indexes that do not
+    answer, unfinished work, missing vectors, copies of a text, names that may be the same, and unconnected nodes. Each
+    finding says what to do about it. Without COLLECTION it looks at "default" or the only collection. Nothing is
     written.
 
     \b
@@ -57,10 +57,10 @@ def inspect(collection: str | None, near: float, report: Path | None, hashes: bo
     kgrag inspect demo --digest
     diff <(kgrag inspect demo --digest) <(KGRAG_NEO4J_URI=bolt://other:7687 kgrag inspect demo --digest)
 
-    --digest tells whether two collections of one name hold the same: there is a hash for each kind of node with its
-    edges, in whatever order the documents were ingested and however often it was interrupted. Under another name they
-    differ, since ids are made with it. Vectors and the edges to nearest neighbours are left out. With --all nothing is:
-    there is a hash for each label and type of edge, and one of all of them, the one that `kgrag export` prints.
+    --digest shows whether two collections of the same name have the same contents. There is a hash for each kind of
+    node with its edges; the order of documents and interruptions do not change it. Another name changes the hashes,
+    since ids depend on the name. Vectors and edges to nearest neighbours are left out. With --all they are included:
+    there is a hash for each label and type of edge, and one of everything, which `kgrag export` prints.
     """
     if whole and not hashes:
         raise click.UsageError("--all goes with --digest.")

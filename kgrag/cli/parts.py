@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 def prompts(folder: Path | None, as_json: bool) -> None:
     """List the prompts: their versions, and whether they are kgrag's or your own.
 
-    To use your own, copy them to a folder, edit them there, delete those that stay, and name the folder:
-    KGRAG_CHAT__PROMPTS=DIR. A line [system] or [user] begins each message, and $NAME stands where a value goes.
-    Passages that were extracted with another version of a prompt are extracted again.
+    To use your own prompts, copy them to a folder, edit some, delete the others, and name the folder:
+    KGRAG_CHAT__PROMPTS=DIR. A line [system] or [user] begins each message, and $NAME is the place of a value. Passages
+    that were extracted with another version of a prompt are extracted again.
 
     \b
     kgrag list prompts
@@ -76,9 +76,9 @@ def _write(path: Path, text: str) -> bool:
 @click.option("--markdown", is_flag=True, help="Print all of them, their types and defaults, as a page in Markdown.")
 @as_json
 def settings(words: tuple[str, ...], markdown: bool, as_json: bool) -> None:
-    """List the settings: environment variable, value, where it is from, meaning.
+    """List the settings: environment variable, value, source, meaning.
 
-    With words, only settings whose line holds each of them. Keys and passwords are shown as ***.
+    Words limit the list to settings whose line has all of them. Keys and passwords are shown as ***.
 
     \b
     kgrag list settings
@@ -113,7 +113,7 @@ def _json(row: "InForce") -> dict[str, str]:
 def retrievers(name: str | None, as_json: bool) -> None:
     """List the ways to search, for `kgrag search --retriever NAME`, or the options of one.
 
-    They compose: NAME(OTHER, ...) works on what others find, and OPTION=VALUE sets one of its options for this search
+    Retrievers compose: NAME(OTHER, ...) works on the results of others, and OPTION=VALUE sets an option for this search
     alone.
 
     \b
@@ -143,12 +143,12 @@ def retrievers(name: str | None, as_json: bool) -> None:
 def systems(name: str | None, paper: str | None, as_json: bool) -> None:
     """List the ways to answer, for `kgrag ask --system NAME`, or the options of one.
 
-    Each strategy and retriever is listed with its paper and section, and with what it needs. With --paper gear (kgp,
-    gnn-ret, rgnn-ret, bdtr, hipporag, hipporag2) every setting is listed as that paper has it, with the value in force
-    and the section: what `kgrag ask` and `kgrag lab eval` set with the same option. Settings of your own win.
+    Each strategy and retriever is listed with its paper and section, and with its requirements. With --paper gear (kgp,
+    gnn-ret, rgnn-ret, bdtr, hipporag, hipporag2) every setting of that paper is listed with the value in force and the
+    section; `kgrag ask` and `kgrag lab eval` set these with the same option. Your own settings take precedence.
 
-    A system is a strategy over a retriever: STRATEGY+RETRIEVER, with any retriever of `kgrag list retrievers`,
-    composed or not. OPTION=VALUE sets one of a strategy's options for this question alone.
+    A system is a strategy over a retriever: STRATEGY+RETRIEVER, with any retriever of `kgrag list retrievers`, composed
+    or not. OPTION=VALUE sets an option of the strategy for this question alone.
 
     \b
     kgrag list systems

@@ -10,15 +10,15 @@ _DIGITS = 8
 
 @click.command()
 @click.argument("ids", metavar="[ID]...", nargs=-1)
-@collection_option("Only those of this collection.")
-@click.option("--rated", is_flag=True, help="Only those that somebody gave an opinion of, on the pages of kgrag serve.")
+@collection_option("Only runs of this collection.")
+@click.option("--rated", is_flag=True, help="Only runs that somebody rated on the pages of kgrag serve.")
 @click.option("--delete", is_flag=True, help="Delete the runs that are named.")
 @as_json
 def runs(ids: tuple[str, ...], collection: str | None, rated: bool, delete: bool, as_json: bool) -> None:
     """List the runs that `kgrag ask --save` and `kgrag search --save` kept, newest first.
 
-    Shown are id, when, system, question and answer. The first 6 or more digits of an id name a run; a run that is
-    named comes with the Cypher that shows it in Neo4j Browser.
+    It shows id, time, system, question and answer. 6 or more first digits of an id name a run; a named run comes with
+    the Cypher that shows it in Neo4j Browser.
 
     \b
     kgrag list runs

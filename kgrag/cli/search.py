@@ -32,13 +32,8 @@ _OPERATORS = re.compile(r'"[^"]*"|(?:^|\s)-\w|\b(?:AND|OR|NOT)\b|\w\*')
 @click.command()
 @question_argument
 @collection_option()
-@click.option(
-    "-r",
-    "--retriever",
-    metavar="NAME",
-    help="How to search: one that `kgrag list retrievers` lists, or several composed.",
-)
-@click.option("-k", default=8, show_default=True, type=click.IntRange(1), help="How many passages.")
+@click.option("-r", "--retriever", metavar="NAME", help="Retriever, or several composed: see `kgrag list retrievers`.")
+@click.option("-k", default=8, show_default=True, type=click.IntRange(1), help="Number of passages.")
 @filter_options
 @knowledge_option
 @click.option("--why", is_flag=True, help="Show the trail that led to each passage.")
@@ -60,9 +55,9 @@ def search(
 ) -> None:
     """Find the passages that answer a question.
 
-    Each hit shows its title, id and score, and the part of its text that says most, with the question's words marked;
+    Each hit shows its title, id and score, and the most relevant part of its text with the question's words marked;
     with --why also the trail through the graph that led to it. Scores are comparable only within one search. A question
-    has no operators: quotes, -, *, AND, OR and NOT are ignored or words like others. Exclude documents with --where.
+    has no operators: quotes, -, *, AND, OR and NOT are ignored or ordinary words. Exclude documents with --where.
 
     \b
     kgrag search "Who designed the Fram?"
@@ -113,8 +108,10 @@ def search(
 
 @click.command()
 @click.argument("passage")
-@collection_option("Look only there.")
-@click.option("--limit", default=10, show_default=True, type=click.IntRange(1), help="How many edges of each kind.")
+@collection_option("Look only in this collection.")
+@click.option(
+    "--limit", default=10, show_default=True, type=click.IntRange(1), help="Maximum number of edges of each kind."
+)
 @click.option("--figures", is_flag=True, help="The figures of the document PASSAGE, and where their pictures are.")
 @click.option("--history", is_flag=True, help="The facts about the name PASSAGE in the order of time.")
 @click.option("--as-of", metavar="DATE", help="With --history: only what held then (1912, 1912-03 or 1912-03-07).")
@@ -124,10 +121,10 @@ def show(
 ) -> None:
     """Show a passage and its surroundings, or a name's history.
 
-    That is its text, where it comes from, and the nodes it is connected to, by kind of edge.
+    It shows the text, its source, and the connected nodes by kind of edge.
 
-    PASSAGE is (the first 6 or more digits of) an id that `kgrag search` shows, or a document's key or title, which
-    stands for its first passage. Every collection is looked through unless one is named.
+    PASSAGE is an id that `kgrag search` shows (6 or more of its first digits), or the key or title of a document, which
+    means its first passage. Without --collection every collection is searched.
 
     \b
     kgrag show eea138ef

@@ -18,17 +18,19 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("-c", "--collection", "collections", multiple=True, metavar="NAME",
               help="Only this collection may be asked; repeatable. Without it, all, and Cypher too.")  # fmt: skip
-@click.option("--characters", type=click.IntRange(1000), metavar="N", help="Of a reply's texts.  [default: 20,000]")
+@click.option(
+    "--characters", type=click.IntRange(1000), metavar="N", help="Limit for the texts of a reply.  [default: 20,000]"
+)
 @click.option("--deadline", type=click.FloatRange(0, min_open=True), default=120, show_default=True, metavar="SECONDS",
-              help="Of one call.")  # fmt: skip
+              help="Time limit for one call.")  # fmt: skip
 @click.option("--budget", type=click.FloatRange(0), metavar="X", help="Cost of language models in one call.")
 def mcp(collections: tuple[str, ...], characters: int | None, deadline: float, budget: float | None) -> None:
     """Offer the collections to an assistant as tools.
 
     It speaks the Model Context Protocol on standard input and output.
 
-    An assistant starts this command by itself: put it into its list of servers. Its tools describe, search, ask,
-    look_up, passage, saved_query, get-schema and read-cypher only read; passages are resources, too,
+    An assistant starts this command itself: add it to the assistant's list of servers. The tools describe, search, ask,
+    look_up, passage, saved_query, get-schema and read-cypher only read. Passages are also resources:
     kgrag://COLLECTION/passage/ID. The tool ask needs a language model of kgrag's own (KGRAG_CHAT__MODEL), the others
     none. With --collection get-schema and read-cypher are not offered, since Cypher could read other collections.
 
@@ -57,8 +59,8 @@ _ROLES: tuple["Role", ...] = ("read", "analyst", "write", "admin")  # for --help
 def keys() -> None:
     """Make, list and remove the keys of `kgrag serve`.
 
-    A key has a role and, with --collection, collections that alone it sees. Only a hash of it is kept, in keys.json of
-    the home (KGRAG_HOME). A running server takes changes at once.
+    A key has a role, and with --collection it sees only these collections. Only its hash is kept, in keys.json of the
+    home folder (KGRAG_HOME). A running server uses changes at once.
 
     \b
     kgrag keys add laptop --role admin
@@ -76,7 +78,7 @@ def keys() -> None:
               help="Only this collection; repeatable. Without it, all.")  # fmt: skip
 @as_json
 def add(name: str, role: "Role", collections: tuple[str, ...], as_json: bool) -> None:
-    """Make a key and print it: it is shown this once.
+    """Make a key and print it, this once.
 
     \b
     kgrag keys add anna -c notes
@@ -95,7 +97,7 @@ def add(name: str, role: "Role", collections: tuple[str, ...], as_json: bool) ->
 @keys.command("list")
 @as_json
 def list_(as_json: bool) -> None:
-    """List the keys, without what would let anybody use them.
+    """List the keys, without their secrets.
 
     \b
     kgrag keys list
@@ -116,7 +118,7 @@ def list_(as_json: bool) -> None:
 @click.argument("name")
 @as_json
 def remove(name: str, as_json: bool) -> None:
-    """Remove a key. Who has it is not let in any more.
+    """Remove a key. It is refused from then on.
 
     \b
     kgrag keys remove anna
@@ -143,7 +145,7 @@ RETRY = 3.0  # seconds: nobody waits longer for a database that does not answer
 
 
 @click.command()
-@click.option("--host", metavar="ADDRESS", help="Where to listen; keys open others than 127.0.0.1.")
+@click.option("--host", metavar="ADDRESS", help="Address to listen on; other than 127.0.0.1 needs keys.")
 @click.option("--port", type=click.IntRange(0, 65535), metavar="N", help="0: any that is free.  [default: 8000]")
 @click.option("--check", is_flag=True, help="Only say what would fail; ends with 1 if anything would.")
 @click.option("--quiet", is_flag=True, help="Do not log requests on standard error.")
@@ -153,10 +155,9 @@ def serve(host: str | None, port: int | None, check: bool, quiet: bool, as_json:
 
     Pages for a browser are at /, REST under /api/v1, the Model Context Protocol at /mcp.
 
-    Without keys it answers on this machine alone, and lets in whoever can reach it there. `kgrag keys add` makes keys;
-    from then on each request needs one. What a request, a key and all of them may take are settings, see
-    KGRAG_SERVE__* in `kgrag list settings`. /openapi.json describes the routes; /healthz, /readyz and /metrics are for
-    whoever watches over it.
+    Without keys it answers only on this machine, to everyone there. `kgrag keys add` makes keys; from then on each
+    request needs one. The limits of a request, of a key and of all requests are settings: see KGRAG_SERVE__* in `kgrag
+    list settings`. /openapi.json describes the routes; /healthz, /readyz and /metrics are for monitoring.
 
     It needs the extra serve, and for /mcp the extra mcp.
 

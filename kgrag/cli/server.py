@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 def backup(file: Path, overwrite: bool, as_json: bool) -> None:
     """Back up the whole database of this machine's Neo4j into a file.
 
-    It is a dump of neo4j-admin. The server is down meanwhile, for seconds up to some gigabytes, and runs again
-    afterwards if it ran before. For one collection, or for another server, there is `kgrag export`.
+    The file is a dump of neo4j-admin. The server stops meanwhile (some seconds for a few gigabytes), and starts again
+    if it ran before. For one collection, or for another server, use `kgrag export`.
 
     \b
     kgrag db backup before-upgrade.dump
@@ -53,8 +53,8 @@ def backup(file: Path, overwrite: bool, as_json: bool) -> None:
 def restore(file: Path, yes: bool, as_json: bool) -> None:
     """Replace the whole database of this machine's Neo4j by a backup.
 
-    What it held before is kept in a dump, whose folder is named, and put back if the restore fails. The password stays
-    this server's own.
+    The previous contents are kept in a dump, whose folder is printed, and are put back if the restore fails. The server
+    keeps its password.
 
     \b
     kgrag db restore before-upgrade.dump
@@ -107,9 +107,9 @@ def _confirm(existing: list[str]) -> None:
 def up(plugins: tuple[str, ...], version: str | None, show_password: bool, as_json: bool) -> None:
     """Start Neo4j on this machine and say where it is.
 
-    The first time this downloads Neo4j (143 MB) and makes a password; after that it needs no network.
-    When the server runs already, nothing happens. It keeps running until `kgrag down`.
-    An upgrade to another line of Neo4j cannot be undone; it keeps a dump of the data, and says where.
+    The first start downloads Neo4j (143 MB) and makes a password; later starts need no network. If the server runs
+    already, nothing happens. It runs until `kgrag down`. An upgrade to another line of Neo4j cannot be undone; it keeps
+    a dump of the data, and says where.
 
     \b
     kgrag up                      start, or find that it runs
@@ -153,8 +153,8 @@ def up(plugins: tuple[str, ...], version: str | None, show_password: bool, as_js
 def down() -> None:
     """Stop the Neo4j of this machine. Its data stays.
 
-    If it has not stopped after 30 seconds (KGRAG_LOCAL__STOP_TIMEOUT), it is ended by force: what was committed is
-    kept, and the next start takes a little longer.
+    If the server has not stopped after 30 seconds (KGRAG_LOCAL__STOP_TIMEOUT), it is killed. Committed data is kept,
+    and the next start takes a little longer.
 
     \b
     kgrag down
@@ -170,9 +170,9 @@ def down() -> None:
 @click.command()
 @as_json
 def status(as_json: bool) -> None:
-    """Say whether the server runs, where, and in what version. Ends with 3 if it does not answer.
+    """Say whether the server runs, where, and which version it is. Exit with 3 if it does not answer.
 
-    It is about the server in KGRAG_NEO4J_URI when that is set, else about the one that `kgrag up` starts.
+    This is the server of KGRAG_NEO4J_URI if that is set, else the one that `kgrag up` starts.
 
     \b
     kgrag db status
@@ -208,7 +208,7 @@ def status(as_json: bool) -> None:
 
 @click.command()
 @click.option("-f", "--follow", is_flag=True, help="Keep printing new lines, until Ctrl-C.")
-@click.option("-n", "--lines", default=50, show_default=True, type=click.IntRange(0), help="How many lines of the end.")
+@click.option("-n", "--lines", default=50, show_default=True, type=click.IntRange(0), help="Number of lines.")
 def logs(follow: bool, lines: int) -> None:
     """Print the end of the local server's log.
 
@@ -235,9 +235,9 @@ def logs(follow: bool, lines: int) -> None:
 def doctor(as_json: bool) -> None:
     """Check the server and the models, and say how to fix what fails.
 
-    Of a language model that KGRAG_CHAT__MODEL names, whether it answers, in JSON too, how quickly, and how much it
-    reads at once: some short calls; of a reranker (KGRAG_RERANKER__BASE_URL), whether it knows a text that answers from
-    others. Ends with 1 if a check fails.
+    It checks whether the language model of KGRAG_CHAT__MODEL answers (also in JSON), how quickly, and how much it reads
+    at once; this takes some short calls. It checks whether the reranker of KGRAG_RERANKER__BASE_URL ranks an answering
+    text above others. If a check fails, the exit code is 1.
 
     \b
     kgrag doctor

@@ -24,10 +24,10 @@ _AGAIN = 10.0  # seconds after which a database that failed is asked again
 
 @click.command()
 @click.argument("folders", nargs=-1, required=True, metavar="FOLDER...")
-@collection_option("Where to; made if it does not exist.  [default: default]")
+@collection_option("Target collection; it is made if it does not exist.  [default: default]")
 @loading_options
 @click.option("--quiet", type=click.FloatRange(min=0.1), default=2.0, show_default=True, metavar="SECONDS",
-              help="How long nothing must have changed before files are read.")  # fmt: skip
+              help="Time without changes before files are read.")  # fmt: skip
 @click.option("--keep", is_flag=True, help="Keep the documents of files that are gone.")
 def watch(
     folders: tuple[str, ...],
@@ -41,13 +41,13 @@ def watch(
     quiet: float,
     keep: bool,
 ) -> None:
-    """Keep a collection in step with folders, until Ctrl-C.
+    """Keep a collection up to date with folders, until Ctrl-C.
 
-    First the folders are ingested, as `kgrag ingest FOLDER --prune` does it; then again whenever files in them were
-    added, changed, renamed or deleted. A file that is being written is left alone until it has been quiet for some
-    seconds. Documents of files that are gone are deleted, but not if a folder holds no file at all any more, nor if
-    more than half of the documents would go at once: they are named, and stay. It may be ended in any way and started
-    again: only what changed meanwhile is read. When the database does not answer, it is asked again and again.
+    It ingests the folders like `kgrag ingest FOLDER --prune`, and again whenever files are added, changed, renamed or
+    deleted. A file that is being written is read once it has been unchanged for some seconds. Documents of deleted
+    files are deleted, unless a folder has no files left or more than half of the documents would go at once: these are
+    listed, and stay. After any stop, the next start reads only what changed meanwhile. If the database does not answer,
+    it tries again until it does.
 
     \b
     kgrag watch notes/                          into the collection "default"

@@ -155,7 +155,7 @@ def test_files_that_cannot_be_read_end_with_12(cli: CommandLine, notes: Path, co
     assert "Left out beside the text: deleted piece 1\n" in told.stderr
     (notes / "broken.docx").write_bytes(b"PK\3\4 no archive")
     assert "broken.docx" in cli("ingest", str(notes), "-c", collection_name, code=12).stderr
-    assert "12 when some files" in cli("ingest", "--help").stdout
+    assert "12 if some files" in cli("ingest", "--help").stdout
 
 
 def test_ctrl_c_keeps_what_was_committed(

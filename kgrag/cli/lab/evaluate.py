@@ -84,12 +84,12 @@ class _Options(OnSample, Compared, Asking):
     retriever: tuple[str, ...] = Field(
         (),
         title="-r --retriever EXPR",
-        description="What to measure, a name or an expression such as 'rrf(bm25, pathrank)'; repeatable.  "
+        description="Retriever to measure, a name or an expression such as 'rrf(bm25, pathrank)'; repeatable.  "
         "[default, without --system: the retrievers that need the graph alone]",
     )
     system: tuple[str, ...] = Field(
         (),
-        description="What is to answer the questions, such as gear+pathrank or single+hybrid; golden, golden-facts, "
+        description="System to measure, such as gear+pathrank or single+hybrid; golden, golden-facts, "
         "closed-book, look-up as baselines; repeatable.",
     )
     over: tuple[str, ...] = Field(
@@ -105,7 +105,7 @@ class _Options(OnSample, Compared, Asking):
         "against it.",
     )
     embedder: str | None = Field(None, description="wordllama, minilm, onnx:MODEL, sbert:MODEL or openai:MODEL.")
-    depth: int = Field(15, ge=1, le=1000, title="K", description="How deep to look, and what latency is of.")
+    depth: int = Field(15, ge=1, le=1000, title="K", description="Number of hits per search, also for latency.")
     by: tuple[Literal["type", "hops", "density"], ...] = Field((), description="Break the table down; repeatable.")
     perturb: Literal["typo", "lower"] | None = Field(
         None, description="Misspell a name in each question, or write it in lower case."
@@ -113,7 +113,9 @@ class _Options(OnSample, Compared, Asking):
     anyway: bool = Field(False, description="Measure also what lacks a layer, such as triples: it does without.")
     join: int | None = Field(None, ge=2, description="Join every N documents into a long one.")
     with_: tuple[Path, ...] = Field((), title="DATASET", description="Search this, too; repeatable.")
-    out: Path | None = Field(None, title="DIR", description="Keep each question's record there, and go on from them.")
+    out: Path | None = Field(
+        None, title="DIR", description="Keep each question's record there, and resume from these records."
+    )
     ranks: Path | None = Field(None, description="Keep the ranks of the gold there, small: `kgrag lab ranks FILE`.")
     ragas: Path | None = Field(None, title="DIR", description="Write samples for RAGAS there, a file for each system.")
 
@@ -148,8 +150,8 @@ def evaluate(args: _Options) -> None:
     without an answer is reported with the reason, and asked again by the next run with --out. The exit code is 1 when
     every question of a retriever or system failed.
 
-    What requires a layer of the graph that the collection does not have (triples, keywords of a language model,
-    mentions of TAGME, a tree, communities) is listed with the command that makes it.
+    A retriever or system that needs a missing layer of the graph (triples, keywords of a language model, mentions of
+    TAGME, a tree, communities) is listed with the command that makes the layer.
 
     --baseline gives mean differences on the same questions with their 95 % intervals, by a paired bootstrap of 10,000
     resamples (where one includes 0, the difference is noise), and the questions that it and each other get right, one

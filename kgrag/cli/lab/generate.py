@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class _Options(Asking):
-    number: int = Field(100, ge=1, le=100_000, title="-n", description="How many.")
-    out: Path | None = Field(None, title="DIR", description="Where to.  [default: questions-COLLECTION]")
+    number: int = Field(100, ge=1, le=100_000, title="-n", description="Number of questions.")
+    out: Path | None = Field(None, title="DIR", description="Target folder.  [default: questions-COLLECTION]")
     templates: bool = Field(False, description="Ask no model: facts, tables and sentences with a gap.")
-    seed: int = Field(0, description="Of all that is drawn.")
+    seed: int = Field(0, description="Seed for everything drawn at random.")
     from_opinions: bool = Field(False, description="Ask no model: the answers that people called good.")
     dry_run: bool = Field(False, description="Estimate calls and cost, and ask nothing.")
 

@@ -24,20 +24,20 @@ class _Options(Asking):
     lexical: bool = Field(False, description="Ask no model: mark by shared words.")
     against: Path | None = Field(None, description="Marks made by hand (id, correctness, faithfulness).")
     out: Path | None = Field(None, description="Keep marks there, and go on from them.")
-    language: str = Field("en", title="CODE", description="Of the answers, for --lexical.")
+    language: str = Field("en", title="CODE", description="Language of the answers, for --lexical.")
     dry_run: bool = Field(False, description="Estimate calls and cost, and ask nothing.")
 
 
 @click.command()
 @options
 def grade(args: _Options) -> None:
-    """Mark the answers in FILE: whether they are correct, and keep to what was shown.
+    """Mark the answers in FILE for correctness and faithfulness.
 
-    FILE holds an answer a line: {"id", "question", "answers" (the right ones), "said", "shown" (the texts that it was
-    written from)}, or what `kgrag ask --json` prints, to which "answers" may be added. Correctness is 0 (wrong, or no
-    answer), 0.5 (a part is there) or 1 (right and whole). Faithfulness is the share of an answer's claims that the
-    shown texts support. --against measures how far that agrees with marks made by hand: share of equal marks, Cohen's
-    kappa with linear weights, mean difference, correlation. --lexical asks no model, which is a floor to compare with.
+    FILE has one answer per line: {"id", "question", "answers" (the right ones), "said", "shown" (the texts that it was
+    written from)}, or the output of `kgrag ask --json`, to which "answers" may be added. Correctness is 0 (wrong, or no
+    answer), 0.5 (partly right) or 1 (right and complete). Faithfulness is the share of an answer's claims that the
+    shown texts support. --against measures the agreement with marks made by hand: share of equal marks, Cohen's kappa
+    with linear weights, mean difference, correlation. --lexical asks no model, as a baseline.
 
     \b
     kgrag lab grade answers.jsonl --dry-run

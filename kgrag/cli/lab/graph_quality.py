@@ -24,7 +24,7 @@ class _Options(OnSample):
         title="-e KIND",
         description="keyword or word (+title), similar, mention, named (+next), title or tagme; repeatable.",
     )
-    embedder: tuple[str, ...] = Field((), description="Of the similar edges; repeatable.")
+    embedder: tuple[str, ...] = Field((), description="Embedder of the similar edges; repeatable.")
     seeds: int = Field(10, ge=1, le=100, description="TF-IDF passages to begin at.")
     walk: str | None = Field(None, title="EXPR", description="Walk over these edges alone, too, such as kgp.")
     cap: int = Field(50, ge=0, le=10_000, description="Passages that a word or name may have to tie them; 0: any.")
@@ -35,12 +35,12 @@ class _Options(OnSample):
 def graph_quality(args: _Options) -> None:
     """Measure the edges between passages on a question set, at growing density (KGP, Figure 4).
 
-    DATASET is a question set as for `kgrag lab eval`, and is ingested as there if it is not yet; the graph stays as it
-    is. From 10 TF-IDF passages of a question (--seeds) one step is made over one kind of edges. SF-EM is the share of
-    questions whose gold is all among the seeds and their neighbours; recall the share of gold that is; precision the
-    share of these passages that is gold, all in per cent; gold are documents, or with --sentences the supporting facts
-    as in KGP. |E| is the number of edges between passages and density 2 |E| / (|V| (|V| - 1)), in per cent; the time is
-    that of one round trip for all seeds of a question.
+    DATASET is a question set as for `kgrag lab eval`, which also ingests it if needed; the graph is not changed. From
+    the 10 best TF-IDF passages of a question (--seeds), one step follows one kind of edges. SF-EM is the share of
+    questions whose gold is all among the seeds and their neighbours; recall is the share of gold among these passages,
+    and precision the share of gold of these passages, all in per cent. Gold means documents, or with --sentences
+    supporting facts as in KGP. |E| is the number of edges between passages, and density is 2 |E| / (|V| (|V| - 1)), in
+    per cent. The time is one round trip for all seeds of a question.
 
     The setting of keyword is the number of a passage's best keywords that count, with keyword+title besides the title
     of its document, which ties those that mention it, as in KGP; of similar, that of nearest passages (those that the
@@ -49,13 +49,13 @@ def graph_quality(args: _Options) -> None:
     enrich tag` found). With several --embedder the similar edges of each are measured, such as those of an encoder of
     `kgrag lab train next-fact`; the others are the same.
 
-    With --per-question each question has a graph of N documents, its gold and others at random, as for `kgrag lab
-    eval`: the numbers are means over these graphs. KGP's figures 4 and 9 are of such graphs, of 12 whole articles
-    (--articles) without a cap; --paper kgp makes each passage a sentence, and keeps as many edges as it has.
+    With --per-question each question has a graph of N documents, its gold and random others, as for `kgrag lab eval`;
+    the numbers are means over these graphs. KGP's figures 4 and 9 use such graphs, of 12 whole articles (--articles)
+    without a cap. --paper kgp makes each passage a sentence, and keeps as many edges as KGP.
 
-    --walk gives a kgp expression that is walked with over each kind of edges alone at each density (KGP, Figure 6a):
-    the share of gold among its passages (30), and the median time of a walk. Only edges that the graph keeps are
-    walked.
+    --walk gives a kgp expression, which then follows each kind of edges alone at each density (KGP, Figure 6a). It
+    prints the share of gold among its 30 passages, and the median time of a walk. It follows only edges that the graph
+    keeps.
 
     \b
     kgrag lab graph-quality hotpot.json

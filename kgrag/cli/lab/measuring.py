@@ -115,8 +115,8 @@ class CommandOptions(BaseModel):
 class Asking(CommandOptions):
     """The options of a command that asks language models."""
 
-    threads: int = Field(8, ge=1, le=256, description="How many questions are asked, or answers marked, at once.")
-    budget: float | None = Field(None, ge=0, description="What the language models may cost, at most.")
+    threads: int = Field(8, ge=1, le=256, description="Number of questions asked, or answers marked, in parallel.")
+    budget: float | None = Field(None, ge=0, description="Maximum cost of the language models.")
 
     def apply(self, settings: "Settings") -> "Settings":
         """Return the settings with this budget, and as many calls at once, where they do not say how many."""
@@ -132,7 +132,7 @@ class Compared(CommandOptions):
         None, title="EXPR", description="Compare the others with this one, with confidence intervals."
     )
     at: tuple[PositiveInt, ...] = Field((), title="K", description="Give R@K and perfect@K; repeatable.")
-    seed: int = Field(0, description="Of all that is drawn: resampling, sample, misspellings.")
+    seed: int = Field(0, description="Seed for everything drawn at random: resampling, sample, misspellings.")
     markdown: bool = Field(False, description="Print Markdown: tables, the command, the machine.")
 
 
@@ -154,7 +154,7 @@ class OnCollection(OnQuestions):
     """The options of a command that works on the collection of a question set, which a paper may shape."""
 
     collection: str | None = Field(
-        None, title="-c", description="Where its corpus is, or is to be ingested.  [default: one of its own]"
+        None, title="-c", description="Collection of the corpus, ingested if needed.  [default: one of its own]"
     )
     paper: str | None = Field(None, description=PAPER_HELP)
 
@@ -170,7 +170,7 @@ class OnCollection(OnQuestions):
 class OnSample(OnCollection):
     """The options of a command that measures on a sample of a question set."""
 
-    seed: int = Field(0, description="Of all that is drawn.")
+    seed: int = Field(0, description="Seed for everything drawn at random.")
     sample: int | None = Field(None, ge=1, description="Only N questions, drawn by --seed from all of them.")
     per_question: int | None = Field(
         None, ge=1, description="A graph of N documents for each question: its gold and others at random (KGP: 12)."

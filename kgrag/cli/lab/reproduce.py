@@ -21,27 +21,28 @@ if TYPE_CHECKING:
 
 class _Options(Asking):
     paper: str
-    table: str | None = Field(None, title="N", description="Which of its tables; without it they are listed.")
-    figure: str | None = Field(None, title="N", description="Which of its figures.")
+    table: str | None = Field(None, title="N", description="Number of the table; without it they are listed.")
+    figure: str | None = Field(None, title="N", description="Number of the figure.")
     plot: Path | None = Field(None, description="Draw the figure: .png, .svg or .pdf.")
     data: tuple[str, ...] = Field(
         (), title="NAME=DATASET", description="One of the table's data sets, as of `kgrag lab eval`; repeatable."
     )
     row: tuple[str, ...] = Field((), title="LABEL", description="Only this row; repeatable.")
     sample: int | None = Field(None, ge=1, description="Questions of each set.  [default: the paper's]")
-    seed: int = Field(0, description="Of the questions that are drawn.")
+    seed: int = Field(0, description="Seed for drawing questions.")
     set_: tuple[str, ...] = Field(
         (),
         title="NAME=VALUE",
-        description="What a row takes from you, such as weights=FILE; repeatable. What rows take stands in the list of "
-        "tables.",
+        description="Value that a row needs, such as weights=FILE; repeatable. The list of tables shows which.",
     )
     prepare: bool = Field(False, description="First make what rows require: triples, mentions, trees, communities.")
     dry_run: bool = Field(False, description="With --prepare: say what that takes and costs, and measure nothing.")
-    embedder: str | None = Field(None, description="In place of the paper's.")
+    embedder: str | None = Field(None, description="Embedder in place of the paper's.")
     articles: Path | None = Field(None, description="Whole Wikipedia articles, as for `kgrag lab eval`.")
-    collection: str | None = Field(None, title="-c", description="Where the one data set is, or is to be, ingested.")
-    out: Path | None = Field(None, title="DIR", description="Keep each question's record there, and go on from them.")
+    collection: str | None = Field(None, title="-c", description="Collection of the one data set, ingested if needed.")
+    out: Path | None = Field(
+        None, title="DIR", description="Keep each question's record there, and resume from these records."
+    )
 
 
 @click.command()
@@ -49,16 +50,15 @@ class _Options(Asking):
 def reproduce(args: _Options) -> None:
     """Measure a table of a paper again, and print its numbers beside ours.
 
-    Every setting is as the paper has it (`kgrag list systems --paper PAPER`), unless the environment or an option says
-    otherwise; the paper's own model is only named, yours is asked (KGRAG_CHAT__MODEL). Below the table stands what
-    differs: the model, the embedder, the sample, the corpus, and what kgrag does otherwise. What costs money is
-    counted, and with --budget it ends there; the same command with --out goes on. A table with Acc has a model mark
-    the answers.
+    Every setting is the paper's (`kgrag list systems --paper PAPER`), unless the environment or an option says
+    otherwise. The paper's model is only named; your model is asked (KGRAG_CHAT__MODEL). Differences are listed below
+    the table: the model, the embedder, the sample, the corpus, and differences of kgrag. Costs are counted, and
+    --budget limits them; the same command with --out resumes. For a table with Acc a model marks the answers.
 
-    A row whose system requires what the collection does not hold (triples or keywords by a model, mentions of TAGME, a
-    tree, communities), or what you have to give (weights, an encoder: --set), is not measured, but listed with what
-    makes it. --prepare makes what is missing first, says before what it takes and costs, and resumes when
-    it was interrupted; without --table it does so for all tables of these data sets, and measures none.
+    A row is listed, not measured, if its system needs a missing layer (triples or keywords by a model, mentions of
+    TAGME, a tree, communities) or something that you have to give (weights, an encoder: --set). --prepare makes the
+    missing layers first, prints their cost before, and resumes after an interruption. Without --table it does so for
+    all tables of these data sets, and measures none.
 
     \b
     kgrag lab reproduce gear                                          its tables

@@ -22,13 +22,13 @@ _FEW = 0.2  # share of the questions
 
 
 class _ForSettings(OnCollection):
-    layers: int | None = Field(None, ge=1, le=5, description="Of the network.  [default: as it is set, or 1]")
+    layers: int | None = Field(None, ge=1, le=5, description="Layers of the network.  [default: the setting, or 1]")
     out: Path | None = Field(None, title="-o", description="Write the learned weights, for the option.")
 
 
 class _ForGnnRet(_ForSettings):
     folds: int | None = Field(None, ge=2, description="Cross-validate: is it worth it?")
-    seed: int = Field(0, description="Of the folds and of the resampling.")
+    seed: int = Field(0, description="Seed of the folds and of the resampling.")
 
 
 class _HeldOut(OnQuestions):
@@ -37,12 +37,12 @@ class _HeldOut(OnQuestions):
 
 
 class _ForGfm(_HeldOut, OnCollection):
-    out: Path = Field(..., title="-o", description="Where the network is saved.")
+    out: Path = Field(..., title="-o", description="File for the network.")
     base: Path | None = Field(None, title="PATH", description="Weights to go on from: of this command, or published.")
 
 
 class _ForNextFact(_HeldOut):
-    out: Path = Field(..., title="DIR", description="Where the model is saved: a new folder.")
+    out: Path = Field(..., title="DIR", description="New folder for the model.")
     base: str = Field("minilm", title="MODEL", description="minilm, or any sentence encoder.")
     single: bool = Field(False, description="Learn from the question alone with each of its facts, as DPR does.")
     apart: bool = Field(False, description="Two encoders, one for questions and one for passages, as DPR has them.")
@@ -51,7 +51,7 @@ class _ForNextFact(_HeldOut):
 class _ForNextEvidence(_HeldOut):
     export: Path | None = Field(None, description="Write the rows as JSON Lines for chat models.")
     base: str | None = Field(None, title="MODEL", description="An encoder-decoder or causal model: a name or a folder.")
-    out: Path | None = Field(None, title="DIR", description="Where the fine-tuned model is saved: a new folder.")
+    out: Path | None = Field(None, title="DIR", description="New folder for the fine-tuned model.")
     merge: bool = Field(False, description="Save the whole model, not the LoRA adapter alone.")
 
 
