@@ -1,11 +1,11 @@
-"""A collection over a graph that is there already: films and people, or trade, of so many nodes.
+"""Measure collections attached to an existing graph of films and people, or of trade, with a given number of nodes.
 
     python bench/attach.py films -n 100000
     python bench/attach.py trade -n 100000
 
 Creates the graph in the running server of `kgrag up`, attaches it, and prints: seconds of each stage; the digest of the
-graph before and after; the median time of questions, alternating with an ordinary collection ingested from the same
-texts; seconds of a second attach without changes; the leftovers of deletion. Then it deletes the graph, too.
+graph before and after; the median time of questions, alternating with an ordinary collection of the same texts; seconds
+of a second attach without changes; what a deletion leaves behind. Then it deletes the graph, too.
 """
 
 import argparse
@@ -27,7 +27,7 @@ _TOPICS = "a stolen map,two sisters and a mill,a lost choir,an island doctor,a r
 _GOODS = "copper wire,salted cod,roof slates,pine boards,wool blankets,lamp oil,ship's biscuit,window glass".split(",")
 _BATCH = 5_000
 _QUESTIONS = 60
-_LABEL = "Bench"  # before every label, so that nothing else on the server is counted
+_LABEL = "Bench"  # prefix of every label, so that other nodes on the server are not counted
 
 Row = dict[str, Any]
 
@@ -43,7 +43,7 @@ def _name(chance: random.Random, words: int = 2) -> str:
 
 
 def _names(chance: random.Random, number: int) -> list[str]:
-    """Names that differ."""
+    """Return distinct names."""
     names: dict[str, None] = {}
     while len(names) < number:
         names[_name(chance)] = None
@@ -132,7 +132,7 @@ RETURN elementId(n) AS id, labels(n) AS labels, properties(n) AS properties,
 
 
 def _digest(kg: KnowledgeGraph) -> tuple[int, int]:
-    """Nodes and their hash, whatever the order."""
+    """Return the number of nodes and an order-independent hash of them."""
     number = total = 0
     with kg.graph.driver.session() as session:
         for row in session.run(_ALL, prefix=_LABEL):
@@ -145,7 +145,7 @@ def _digest(kg: KnowledgeGraph) -> tuple[int, int]:
 
 
 class _Stages:
-    """Progress, as seconds of each stage."""
+    """A progress callback that records the seconds of each stage."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
@@ -160,7 +160,7 @@ class _Stages:
 
 
 def _timed(kg: KnowledgeGraph, names: list[str], questions: list[str]) -> dict[str, float]:
-    """Median milliseconds of each collection, by turns."""
+    """Return the median milliseconds for each collection, measured in turns."""
     spent: dict[str, list[float]] = {name: [] for name in names}
     for question in questions[:5] + questions:
         for name in names:
@@ -171,7 +171,7 @@ def _timed(kg: KnowledgeGraph, names: list[str], questions: list[str]) -> dict[s
 
 
 def main() -> None:
-    """Run it."""
+    """Run the benchmark."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("shape", choices=("films", "trade"))
     parser.add_argument("-n", "--nodes", type=int, default=100_000)

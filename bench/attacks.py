@@ -1,13 +1,13 @@
-"""Two hundred attacks on `kgrag serve` by people who have keys, beside one who searches every second.
+"""Run two hundred attacks on `kgrag serve` by key holders, beside one user who searches every second.
 
     python bench/attacks.py                     in KGRAG_HOME, whose server is started
     python bench/attacks.py --threads 4 --seed 2
 
 Each attack is one or several requests that ask for too much: huge numbers, texts of one character, deep markup, archive
 bombs, endless statements, bodies that never come, sockets that stay open. They run on several threads in random order.
-Prints the replies, the times of the searches meanwhile, and whether the web process and Neo4j are still the first ones,
-with the web process's memory. Exits with 1 if one of them is not, if any reply was 500, or if a search failed or took 2
-s at its 95th percentile.
+Prints the replies, the search times meanwhile, the web process's memory, and whether the web process and Neo4j
+survived. Exits with 1 if one of them did not, if any reply was 500, or if a search failed or took 2 s at its 95th
+percentile.
 """
 
 import argparse
@@ -39,8 +39,8 @@ from kgrag.settings import Settings
 
 NAMES = ("canary", "attacker", "analyst", "writer")
 TARGET = "attacked"
-PATIENCE = 90.0  # seconds that an attacker waits for an answer
-LIMIT = 2.0  # seconds of a search beside them at its 95th percentile
+PATIENCE = 90.0  # seconds that an attacker waits for a reply
+LIMIT = 2.0  # the largest 95th percentile of the search times, in seconds
 QUESTION = "Who designed the Fram?"
 
 Attack = Callable[[], str]
@@ -60,7 +60,7 @@ class Attacker:
         self._http[""] = httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE)
 
     def attacks(self) -> Iterator[tuple[str, Attack]]:
-        """All of them, each with its kind."""
+        """Yield all attacks, each with its kind."""
         place = f"/api/v1/collections/{COLLECTION}"
         for retriever in _RETRIEVERS:
             yield "numbers", self._post("attacker", f"{place}/search", {"question": QUESTION, "retriever": retriever})
@@ -101,7 +101,7 @@ class Attacker:
             yield "sockets", partial(self._idle, 100)
 
     def search(self) -> int:
-        """Run the search of the user beside them, and return its status."""
+        """Run the search of the legitimate user, and return its status."""
         asked = {"question": QUESTION}
         return self._http["canary"].post(f"/api/v1/collections/{COLLECTION}/search", json=asked).status_code
 
@@ -139,7 +139,7 @@ class Attacker:
             return type(error).__name__
 
     def _slow(self, path: str, seconds: float) -> str:
-        """A body that sends one byte a second."""
+        """Send a body at one byte a second."""
         head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100000\r\nContent-Type: {_JSON}\r\n\r\n"
         with socket.create_connection(("127.0.0.1", self.port)) as line:
             line.sendall(head.encode())
@@ -155,7 +155,7 @@ class Attacker:
         return "still open"
 
     def _idle(self, many: int) -> str:
-        """Connections on which nothing is said."""
+        """Open connections that stay silent."""
         lines = [socket.create_connection(("127.0.0.1", self.port)) for _ in range(many)]
         time.sleep(20)
         for line in lines:
@@ -229,7 +229,7 @@ def _deep() -> Iterator[tuple[str, str]]:
 
 
 def _archives() -> Iterator[tuple[str, bytes]]:
-    """Office files, books and packed files that swell."""
+    """Yield office files, e-books and archives that expand to huge sizes."""
     head = b'<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>'
     paragraphs = head + b"<w:p><w:r><w:t>x</w:t></w:r></w:p>" * 420_000 + b"</w:body></w:document>"
     entity = (
@@ -251,7 +251,7 @@ def _archives() -> Iterator[tuple[str, bytes]]:
 
 
 def beside(attacker: Attacker, over: threading.Event, times: list[float], failed: Counter[str]) -> None:
-    """Search once a second until it is over."""
+    """Search once a second until the attacks are over."""
     while not over.wait(1):
         begun = time.perf_counter()
         try:
@@ -264,7 +264,7 @@ def beside(attacker: Attacker, over: threading.Event, times: list[float], failed
 
 
 def main() -> None:
-    """Run them, and end with 1 if they did harm."""
+    """Run the attacks, and exit with 1 if they did harm."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--threads", type=int, default=4)
     parser.add_argument("--seed", type=int, default=1)

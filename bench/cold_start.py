@@ -1,17 +1,17 @@
-"""Measure the first minutes of a server for two kgrags in turns: start, first ingest, first searches.
+"""Measure the first minutes of a server for two versions of kgrag in turns: start, first ingest, first searches.
 
-    python bench/cold_start.py --base OTHER --rounds 5             this checkout beside another, each with its .venv
-    python bench/cold_start.py --env KGRAG_LOCAL__ARCHIVE=false    this one with a setting beside itself without
+    python bench/cold_start.py --base OTHER --rounds 5             this checkout against another, each with its .venv
+    python bench/cold_start.py --env KGRAG_LOCAL__ARCHIVE=false    this checkout with a setting against itself without
     python bench/cold_start.py --throughput musique-gold --rounds 2 --windows 9
 
-Each round begins on an empty home: `kgrag up`, the demo corpus into one collection and into another, a search, all from
-the shell, then `kgrag down`. Both sides share KGRAG_CACHE; a first round that does not count fills it, and what that
-leaves running in the background is waited for. Each row is the median over the rounds: seconds on the clock, CPU
-seconds of the server with all its threads, and of the client with the processes that it waits for. What the server does
-after a command has returned counts with the next one.
+Each round begins on an empty home: `kgrag up`, two ingests of the demo corpus into different collections, and a search,
+all from the shell, then `kgrag down`. Both sides share KGRAG_CACHE; an uncounted first round fills it and waits for its
+background work. Each row is the median over the rounds: seconds on the clock, CPU seconds of the server with all its
+threads, and of the client with its child processes. Work of the server after a command has returned counts with the
+next one.
 
-With --throughput the set is ingested once for each side; then each round is a fresh start and what `pathrank` answers a
-second, with four threads, in windows of 20 s, and what a question takes of the server's CPU.
+With --throughput the set is ingested once for each side. Each round is then a fresh start; it measures how many
+`pathrank` questions a second four threads get answered, in windows of 20 s, and the server's CPU time a question.
 """
 
 import argparse
@@ -35,7 +35,7 @@ ROOT = Path(__file__).resolve().parents[1]
 QUESTION = "Which king founded the birthplace of the captain of the Vega?"
 WINDOW = 20.0  # seconds
 THREADS = 4
-SETTLED = 180.0  # seconds to wait for what goes on in the background
+SETTLED = 180.0  # seconds to wait for background work
 
 
 class Side:
@@ -72,12 +72,12 @@ class Side:
             return None
 
     def server_cpu(self) -> float:
-        """CPU seconds of the server until now."""
+        """Return the CPU seconds of the server so far."""
         server = self.server()
         return _cpu(server) if server else 0.0
 
     def round(self, number: int | None) -> None:
-        """The life of a server, from nothing; not kept without a number."""
+        """Run a server from an empty home through every phase; without a number, keep no measurements."""
         self.env["KGRAG_HOME"] = f"{self.home}-{number}"
         corpus = str(ROOT / "kgrag" / "demo" / "corpus")
         self.kgrag("up", "up")
@@ -93,7 +93,7 @@ class Side:
             self.memory.clear()
 
     def throughput(self, folder: Path, windows: int) -> None:
-        """Questions a second in each window after a fresh start."""
+        """Measure questions a second in each window after a fresh start."""
         self.env["KGRAG_HOME"] = str(self.home)
         if not self.home.exists():
             self.ask(folder, 0)
@@ -121,7 +121,7 @@ def _children_cpu() -> float:
 
 
 def settle() -> None:
-    """Wait until no archive of classes is made any more."""
+    """Wait until no process creates a class archive."""
     deadline = time.monotonic() + SETTLED
     while time.monotonic() < deadline and any(
         "kgrag.graph.local.archive" in (process.info["cmdline"] or ()) for process in psutil.process_iter(["cmdline"])
@@ -130,7 +130,7 @@ def settle() -> None:
 
 
 def client(folder: Path, windows: int) -> None:
-    """Ingest a set, and print of each window the questions a second and the server's CPU milliseconds of a question."""
+    """Ingest a set, and print for each window questions a second and CPU milliseconds of the server a question."""
     from kgrag import KnowledgeGraph
     from kgrag.graph.local.server import LocalServer
     from kgrag.lab.readers import read_dataset
@@ -165,7 +165,7 @@ def client(folder: Path, windows: int) -> None:
 
 
 def print_costs(sides: list[Side]) -> None:
-    """A row for each phase."""
+    """Print a row for each phase."""
     print(f"| phase | {' | '.join(f'{side.name}: s | server CPU s | client CPU s' for side in sides)} |")
     print("|---" * (1 + 3 * len(sides)) + "|")
     for phase in sides[0].rows:
@@ -175,7 +175,7 @@ def print_costs(sides: list[Side]) -> None:
 
 
 def print_windows(sides: list[Side]) -> None:
-    """Two rows for each side."""
+    """Print two rows for each side."""
     for side in sides:
         for what, rows, digits in (("questions/s", side.windows, 1), ("server CPU ms a question", side.used, 0)):
             medians = [statistics.median(column) for column in zip(*rows, strict=True)]
@@ -183,7 +183,7 @@ def print_windows(sides: list[Side]) -> None:
 
 
 def main() -> None:
-    """See the top of the file."""
+    """Parse the command line and measure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--base", type=Path, default=ROOT, metavar="DIR")
     parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE", help="for this checkout")

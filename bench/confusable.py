@@ -1,13 +1,13 @@
-"""A question set among many more passages that can be mistaken for its own: the same names in other roles, near-copies.
+"""Make a question set harder with many passages that resemble its own: the same names in other roles, near-copies.
 
     python bench/confusable.py bench/2wiki -n 100000 -o big      writes big/corpus.jsonl and big/queries.jsonl
     kgrag ingest big/corpus.jsonl --bulk -c big
     kgrag lab eval big -c big -r pathrank -r hybrid -r bm25 --baseline bm25 --out runs/
 
-Every passage of the set gets one near-copy: same title, same words, but one name or number is another. All others say
-of somebody new what a real passage says of its subject: the title is made of two real titles' parts, years move, and
-each name in the text is, with probability one half, a real name (as often as it is in the set), else a made one. So the
-names of the questions come in more and more passages, and the words of each gold passage in many.
+Every passage of the set gets one near-copy: same title and words, except for one changed name or number. All other
+passages say of somebody new what a real passage says of its subject. Their titles combine parts of two real titles, and
+years move. Each name in the text becomes, with probability one half, a real name (drawn by its frequency), else a
+made-up one. So question names occur in more and more passages, and the words of each gold passage in many.
 """
 
 import argparse
@@ -25,7 +25,7 @@ _REAL = 0.5
 
 
 class Names:
-    """The names of the set, by how many words they have: drawn as often as they occur, or made from two."""
+    """The names of the set by their number of words: drawn by frequency, or combined from two."""
 
     def __init__(self, passages: Sequence[Mapping[str, str]], chance: random.Random) -> None:
         counts = Counter(name for p in passages for name in _NAME.findall(p["text"]))
@@ -38,19 +38,19 @@ class Names:
             weights.append(count + (weights[-1] if weights else 0))
 
     def real(self, like: str) -> str:
-        """A name of the set with as many words."""
+        """Return a random name of the set with as many words."""
         known, weights = self._by_length.get(len(like.split()), ([like], [1]))
         return self._chance.choices(known, cum_weights=weights)[0]
 
     def made(self, like: str) -> str:
-        """The first half of one such name and the second of another."""
+        """Return a new name: the first half of one such name and the second half of another."""
         first, second = self.real(like).split(), self.real(like).split()
         half = max(1, len(first) // 2)
         return " ".join([*first[:half], *second[half:]]) if len(first) > 1 else first[0] + second[0].lower()
 
 
 def confusable(passages: Sequence[Mapping[str, str]], number: int, seed: int) -> Iterator[dict[str, str]]:
-    """`number` more passages {id, title, text}: first the near-copies, then others of somebody new."""
+    """Yield `number` more passages {id, title, text}: first the near-copies, then passages about somebody new."""
     chance = random.Random(seed)
     names = Names(passages, chance)
     for i in range(number):

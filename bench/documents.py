@@ -1,4 +1,4 @@
-"""How often retrievers find the passage that answers a question on manuals, papers and HTML pages: R@1, R@5, R@10.
+"""Measure how often retrievers find the passage that answers a question on manuals, papers and HTML: R@1, R@5, R@10.
 
     python bench/documents.py FOLDER                        ingests the folder as `documents`, and asks its questions
     python bench/documents.py --collection notes -r bm25 -r "rrf(hybrid, pathrank)" --misses
@@ -21,7 +21,7 @@ CUTS = (1, 5, 10)
 
 
 def rank_of_answer(collection: Collection, question: dict[str, str], retriever: str) -> int:
-    """The place of the first passage that answers, from 1; 0 when it is not among the first ten."""
+    """Return the rank of the first passage that answers, from 1; 0 when it is not in the first ten."""
     phrase = " ".join(question["phrase"].lower().split())
     ranking = collection.search(question["question"], k=max(CUTS), retriever=retriever)
     for place, hit in enumerate(ranking.hits, 1):
@@ -32,7 +32,7 @@ def rank_of_answer(collection: Collection, question: dict[str, str], retriever: 
 
 
 def main() -> None:
-    """Ask every question of every retriever, and print a table."""
+    """Run every question with every retriever, and print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?")
     parser.add_argument("--collection", default="documents")

@@ -1,10 +1,10 @@
-"""Measure the engines of an ingest against each other: here, processes, Ray with two nodes, and one of them killed.
+"""Compare the engines of an ingest: in-process, processes, Ray with two nodes, and Ray with one of them killed.
 
     python bench/engines.py --passages 20000           in each engine; the graphs must be the same
-    python bench/engines.py --passages 20000 --prepare the same without the database: what an engine adds by itself
+    python bench/engines.py --passages 20000 --prepare the same without the database: the overhead of each engine
     python bench/engines.py --passages 4000 --extract  extraction with calls of 500 ms, 32 at once, against the ideal
 
-Needs `make extra EXTRA=ray`. Which server: KGRAG_NEO4J_*, else the local one.
+Needs `make extra EXTRA=ray`. Server: KGRAG_NEO4J_*, else the local one.
 """
 
 import argparse
@@ -48,7 +48,7 @@ def reply(task, messages, request):
 
 
 class Stages:
-    """When each stage began; `kill` is called once a third of the documents is written."""
+    """Record when each stage begins; `kill` is called once a third of the documents is written."""
 
     def __init__(self, number: int, kill: Any = None) -> None:
         self.begun: dict[str, float] = {}
@@ -61,14 +61,14 @@ class Stages:
             kill()
 
     def seconds(self, ended: float) -> dict[str, float]:
-        """The seconds of each stage."""
+        """Return the seconds of each stage."""
         bounds = [*self.begun.values(), ended]
         return {stage: round(bounds[i + 1] - bounds[i], 1) for i, stage in enumerate(self.begun)}
 
 
 @contextmanager
 def cluster() -> Iterator[Any]:
-    """Two nodes of Ray with a CPU each."""
+    """Start a Ray cluster of two nodes with one CPU each."""
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     from ray.cluster_utils import Cluster
 
@@ -81,7 +81,7 @@ def cluster() -> Iterator[Any]:
 
 
 def ingest(engine: str, passages: int) -> dict[str, str]:
-    """Ingest made-up passages with an engine, and print how long that took; returns the digest."""
+    """Ingest synthetic passages with an engine, and print how long it took; return the digest."""
     if engine.startswith("ray"):
         with cluster() as made:
             kill = (lambda: made.remove_node(made.killed, allow_graceful=False)) if engine == KILLED else None
@@ -105,7 +105,7 @@ def _ingest(engine: str, passages: int, chosen: dict[str, Any], kill: Any) -> di
 
 
 def prepare(engine: str, passages: int) -> None:
-    """Have an engine prepare made-up passages, which are not written, and print how long that took."""
+    """Let an engine prepare synthetic passages without writing them, and print how long it took."""
     with ExitStack() as stack:
         chosen = EngineSettings(name="ray" if engine.startswith("ray") else engine)
         if chosen.name == "ray":
@@ -129,7 +129,7 @@ def prepare(engine: str, passages: int) -> None:
 
 
 def extract(passages: int, seconds: float = 0.5, threads: int = 32) -> None:
-    """Extract what the passages state with slow calls, and print the share of the ideal."""
+    """Extract triples with slow calls, and print how close the time came to the ideal."""
     brain = Path(os.environ.get("TMPDIR", "/tmp")) / f"brain-{os.getpid()}.py"
     brain.write_text(BRAIN)
     try:

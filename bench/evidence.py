@@ -1,12 +1,12 @@
-"""Make a knowledge graph as if it came from elsewhere: a fact for each step of a question set, among many others.
+"""Make a knowledge graph that imitates an external one: a fact for each step of a question set, among many others.
 
     python bench/evidence.py bench/musique evidence.csv --others 50
     kgrag import --format triples evidence.csv -c evidence
     python bench/oracle.py bench/musique --system 'gears(knowledge=(evidence,))+hybrid' --system gear+hybrid
 
-A step gives (the name in its question, the other words, its answer). Each such fact has decoys on the same name and on
-the same answer, with predicates and ends drawn from other steps and from titles of the corpus. Wikidata would not have
-a fact for every step, so measurements with this graph are an upper bound.
+A step gives (the name in its question, the other words, its answer). Each such fact has decoys with the same name and
+with the same answer, whose predicates and ends come from other steps and from titles of the corpus. Wikidata would not
+have a fact for every step, so measurements with this graph are an upper bound.
 """
 
 import argparse
@@ -24,12 +24,12 @@ Fact = tuple[str, str, str]
 
 
 def rows(path: Path) -> Iterable[dict[str, Any]]:
-    """The rows of a JSON Lines file."""
+    """Return the rows of a JSON Lines file."""
     return map(json.loads, path.read_text(encoding="utf-8").splitlines())
 
 
 def fact_of(question: str, answer: str) -> Fact | None:
-    """The fact behind a single question; None if it names nothing."""
+    """Return the fact behind a single question; None if the question names nothing."""
     entity, relation, predicate = question.partition(">>")
     if relation:
         return entity.strip(), predicate.strip(), answer

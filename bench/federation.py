@@ -1,9 +1,9 @@
-"""Measure several collections searched as one, beside the right one alone and all their documents in one collection.
+"""Compare a search over several collections with the right one alone and one collection of all documents.
 
     python bench/federation.py FOLDER...
 
-It prints the recall of each retriever. A FOLDER holds corpus.jsonl and queries.jsonl, as `kgrag lab eval` reads them.
-KGRAG_HOME applies. Nothing that is there already is ingested again.
+Prints the recall of each retriever. A FOLDER holds corpus.jsonl and queries.jsonl, as `kgrag lab eval` reads them.
+KGRAG_HOME applies. Existing collections are not ingested again.
 """
 
 import argparse
@@ -48,18 +48,18 @@ def main() -> None:
 
 
 def keys(searched: Searching, question: str, retriever: str) -> list[str]:
-    """The keys of the documents that a search finds, best first."""
+    """Return the keys of the documents that a search finds, best first."""
     return list(dict.fromkeys(hit.passage.document for hit in searched.search(question, k=15, retriever=retriever)))
 
 
 def documents(folder: Path) -> Iterator[Document]:
-    """The corpus, each document with its folder in its key."""
+    """Yield the documents of the corpus, with the folder as part of their keys."""
     for row in lines(folder, "corpus"):
         yield Document(f"{folder.name}/{row['id']}", (Section(row["text"]),), row["title"])
 
 
 def lines(folder: Path, name: str) -> Iterator[dict[str, Any]]:
-    """The objects of a file of JSON lines."""
+    """Yield the objects of a JSON Lines file."""
     with (folder / f"{name}.jsonl").open(encoding="utf-8") as file:
         yield from map(json.loads, file)
 

@@ -1,12 +1,12 @@
-"""How many figures of papers, reports, slides and pages are found, with their captions and references.
+"""Measure how many figures of papers, reports, slides and pages are found, with their captions and references.
 
     python bench/figures.py
-    python bench/figures.py --keep FOLDER        the files and the pictures that were found, to look at
+    python bench/figures.py --keep FOLDER        keeps the files and the extracted pictures for inspection
 
-Papers are not on every machine, so the files are drawn like papers and manuals: by matplotlib (charts as paths),
-ReportLab (PDF of one and two columns, captions above or below), python-docx, python-pptx, and HTML. `found`: a figure
-whose box covers the drawing and little else, or whose bytes equal the original; `captions`: the whole text; `tied`:
-exactly the passages that name it. Exits with 1 if less than required is found.
+Papers are not on every machine, so the files imitate papers and manuals: matplotlib (charts as paths), ReportLab (PDF
+of one and two columns, captions above or below), python-docx, python-pptx, and HTML. `found`: a figure whose box covers
+the drawing and little else, or whose bytes equal the original; `captions`: the complete text; `tied`: exactly the
+passages that refer to it. Exits with 1 if a rate is below its requirement.
 """
 
 import argparse
@@ -48,7 +48,7 @@ _SUBJECTS = "speed drift depth wind salinity pressure temperature ice coal crew 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A figure as drawn: its place or its bytes; its caption and its label."""
+    """A figure as drawn: its position or its bytes; its caption and its label."""
 
     caption: str
     label: str
@@ -58,7 +58,7 @@ class Drawn:
 
 
 def prose(draw: random.Random, words: int) -> str:
-    """Return sentences."""
+    """Return random sentences."""
     made = [draw.choice(_WORDS) for _ in range(words)]
     for at in range(0, words, 14):
         made[at] = made[at].capitalize()
@@ -67,7 +67,7 @@ def prose(draw: random.Random, words: int) -> str:
 
 
 def photograph(seed: int, width: int = 320, height: int = 200) -> bytes:
-    """Return a picture."""
+    """Return a picture that looks like a photograph."""
     draw = random.Random(seed)
     small = Image.frombytes("RGB", (16, 10), draw.randbytes(480))
     out = io.BytesIO()
@@ -104,7 +104,7 @@ class Paper:
                 self._column, self.page = 0, self.page + 1
 
     def text(self, text: str, size: float = 10, after: float = 8) -> None:
-        """Set a paragraph."""
+        """Add a paragraph."""
         line = ""
         for word in [*text.split(), ""]:
             if line and (not word or stringWidth(f"{line} {word}", "Times-Roman", size) > self.width):
@@ -164,13 +164,13 @@ class Paper:
         self._canvas.drawPath(path)
 
     def save(self) -> list[Drawn]:
-        """Write it."""
+        """Write the PDF, and return its figures."""
         self._canvas.save()
         return self.drawn
 
 
 def papers(folder: Path, draw: random.Random) -> Iterator[tuple[Path, list[Drawn]]]:
-    """Write papers: four by ReportLab of four figures each, two by matplotlib of three."""
+    """Write papers: four by ReportLab with four figures each, two by matplotlib with three."""
     for n, (columns, form, above) in enumerate(
         ((1, "Figure {}:", False), (2, "Fig. {}.", False), (1, "Abbildung {}:", True), (2, "Figure 2.{}", False))
     ):
@@ -193,7 +193,7 @@ def papers(folder: Path, draw: random.Random) -> Iterator[tuple[Path, list[Drawn
 
 
 def _plotted(pages: PdfPages, draw: random.Random, number: int) -> Drawn:
-    """Draw a page of a report, a chart with axes, a legend and text above and below."""
+    """Draw a page of a report: a chart with axes, a legend and text above and below."""
     sheet = Drawing(figsize=(595 / 72, 842 / 72))
     axes = sheet.add_axes((0.2, 0.55, 0.6, 0.25))
     kinds = ("plot", "scatter", "bar")
@@ -213,7 +213,7 @@ def _plotted(pages: PdfPages, draw: random.Random, number: int) -> Drawn:
 
 
 def reports(folder: Path, draw: random.Random) -> Iterator[tuple[Path, list[Drawn]]]:
-    """Write two Word documents of four figures, two presentations of three, two pages of the web of two."""
+    """Write two Word documents with four figures, two presentations with three, two web pages with two."""
     for n in range(2):
         document, drawn = docx.Document(), []
         for k in range(1, 5):
@@ -275,7 +275,7 @@ def _alike(box: tuple[float, ...], other: Box) -> bool:
 
 
 def tied(its: Figure, drawn: Drawn, document: Document) -> bool:
-    """Return whether the passages that name a figure are tied to it, and no others."""
+    """Return whether a figure is tied to exactly the passages that refer to it."""
     passages = [
         {"properties": {"text": c.text}, "page": c.page, "last_page": c.last_page}
         for c in chunk(document, IndexingSettings())
@@ -291,7 +291,7 @@ def tied(its: Figure, drawn: Drawn, document: Document) -> bool:
 
 
 def main() -> int:
-    """Draw, read and count."""
+    """Draw the files, read them and count the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--seed", type=int, default=7)

@@ -1,4 +1,4 @@
-"""Measure the size of a graph on disk: bytes a passage, a triple and a number of a vector.
+"""Measure the size of a graph on disk: bytes for each passage, each triple and each number of a vector.
 
     python bench/footprint.py --passages 20000
 
@@ -26,7 +26,7 @@ STORES = {"vector": "vector indexes", "fulltext": "full-text indexes", "range": 
 
 
 def stores(home: Path) -> Counter[str]:
-    """Bytes of the database by kind of store."""
+    """Return the bytes of the database by kind of store."""
     top = home / "server" / "data" / "databases" / "neo4j"
     sizes: Counter[str] = Counter()
     for path in top.rglob("*"):
@@ -38,7 +38,7 @@ def stores(home: Path) -> Counter[str]:
 
 
 def load(passages: int, triples: int, dimension: int, words: int) -> tuple[Counter[str], Counter[str], float]:
-    """Load a graph; returns bytes by store, nodes and vectors by label, and seconds."""
+    """Load a graph; return bytes by store, nodes and vectors by label, and seconds."""
     with own_home(IndexingSettings(language="en")) as settings:
         begun = time.monotonic()
         KnowledgeGraph.load_in_bulk(
@@ -48,18 +48,18 @@ def load(passages: int, triples: int, dimension: int, words: int) -> tuple[Count
         seconds = time.monotonic() - begun
         with KnowledgeGraph.local(settings) as kg:
             held = Counter(kg["made"].info().counts)
-        LocalServer(settings).stop()  # which writes all that it holds in memory
+        LocalServer(settings).stop()  # a stop writes everything to disk
         return stores(settings.home), held, seconds
 
 
 def characters(words: int) -> float:
-    """The mean of the passages."""
+    """Return the mean length of a passage in characters."""
     some = [len(d.text) for d in documents(1000, 0, 1000, words=words)]
     return sum(some) / len(some)
 
 
 def main() -> None:
-    """Load the graphs, and print what they take."""
+    """Load the graphs, and print their sizes."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--passages", type=int, default=20_000)
     parser.add_argument("--triples", type=int, default=5, help="a passage, in the last load")
@@ -74,7 +74,7 @@ def main() -> None:
         nodes = ", ".join(f"{number:,} {label}" for label, number in sorted(held.items()) if number)
         print(f"{name}: {sum(sizes.values()) / 1e6:.1f} MB ({kinds}); {nodes}; {seconds:.0f} s")
     (small, _, _), (plain, held, _), (long, _, _), (triples, more, _) = found.values()
-    vectors = held["Passage"] + held["Entity"]  # the names are those of titles: each has a vector
+    vectors = held["Passage"] + held["Entity"]  # every entity is a title, so each has a vector
     for kind in ("records", "vector indexes"):
         print(f"{kind}: {(plain[kind] - small[kind]) / (vectors * 192):.2f} bytes a number of a vector")
     numbers = (plain["vector indexes"] - small["vector indexes"]) / 192

@@ -61,7 +61,7 @@ APART = {
 
 
 def samples(folder: Path) -> dict[str, list[bytes]]:
-    """Return real files of the formats that are no texts."""
+    """Return real files of the binary formats."""
     tests = Path(__file__).parents[1] / "tests"
     sys.path[:0] = [str(tests / "loaders"), str(tests)]
     import made_documents
@@ -89,7 +89,7 @@ def samples(folder: Path) -> dict[str, list[bytes]]:
 
 
 def mutated(chance: random.Random, data: bytes, most: int = 6) -> bytes:
-    """Return bytes with a few of them changed, cut out or repeated; in an archive those of one part."""
+    """Return bytes with a few of them changed, cut out or repeated; in an archive, those of one member."""
     if data.startswith(b"PK") and chance.random() < 0.8:
         out = io.BytesIO()
         with zipfile.ZipFile(io.BytesIO(data)) as archive, zipfile.ZipFile(out, "w") as copy:
@@ -111,7 +111,7 @@ def mutated(chance: random.Random, data: bytes, most: int = 6) -> bytes:
 
 
 def value(chance: random.Random, depth: int = 0) -> object:
-    """Return a random value of JSON, with names that readers know."""
+    """Return a random JSON value with names that readers know."""
     kind = chance.randrange(4 if depth > 3 else 7)
     if kind < 4:
         return chance.choice((None, True, 5, -1.5, 10**25, "", "kiln", "A kiln is hot.", "0a1b2c3d-4e5f-6a7b-8c9d"))
@@ -122,12 +122,12 @@ def value(chance: random.Random, depth: int = 0) -> object:
 
 
 def cell(chance: random.Random) -> dict[str, object]:
-    """Return random fields of a cell of a notebook."""
+    """Return random fields of a notebook cell."""
     return {name: value(chance, 2) for name in ("source", "level", "outputs")}
 
 
 def read(suffix: str, path: Path, reading: Reading) -> None:
-    """Read a file as its reader does. Raises what the reader raises."""
+    """Read a file as its reader does. Raises the reader's own exceptions."""
     if suffix in APART:
         reader = _Reader(4096)
         answer = reader.answer({"open": str(path), "format": f"kgrag.loaders.{APART[suffix]}", "options": {}})
@@ -151,7 +151,7 @@ def late(*_: object) -> None:
 
 
 def main() -> None:
-    """Run, and print the errors of each format by their type, the first of each with its file."""
+    """Run, and print the errors of each format by type, with a file for the first of each."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--texts", type=int, default=5000)
     options.add_argument("--files", type=int, default=2000)

@@ -1,11 +1,11 @@
-"""Questions about a whole corpus of manuals: how many points of a full answer are in the evidence shown to a reader.
+"""Measure how many points of a full answer reach the reader, for questions about a whole corpus of manuals.
 
     python bench/global_questions.py COLLECTION [--tokens 2000]
 
 COLLECTION: the manuals of bash, git and gnuplot (packages bash-doc, git-doc and gnuplot-doc of Debian), ingested, with
-`kgrag enrich tree` and `kgrag enrich communities`. `global_questions.json` holds [question, points]; a point is met
-where one of its spellings stands in the evidence. Every way has the same budget of tokens, of 4 characters; nothing
-asks a model.
+`kgrag enrich tree` and `kgrag enrich communities`. `global_questions.json` holds [question, points]; a point is met if
+one of its spellings occurs in the evidence. Every method has the same budget of tokens (4 characters each). No model is
+called.
 """
 
 import argparse
@@ -22,7 +22,7 @@ QUESTIONS = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="u
 
 
 def passages(collection: Collection, name: str) -> Callable[[str], Iterator[str]]:
-    """The passages, or summaries and passages, that a retriever shows the reader."""
+    """Return a function that yields the passages (and summaries) that a retriever shows the reader."""
     retriever = collection.retriever(name)
 
     def shown(question: str) -> Iterator[str]:
@@ -40,7 +40,7 @@ def passages(collection: Collection, name: str) -> Callable[[str], Iterator[str]
 
 
 def reports(collection: Collection, level: int) -> Callable[[str], Iterator[str]]:
-    """The reports from which the global search notes points, nearest to the question first."""
+    """Return a function that yields the reports that the global search reads, nearest to the question first."""
 
     def shown(question: str) -> Iterator[str]:
         context = collection.context
@@ -58,7 +58,7 @@ def reports(collection: Collection, level: int) -> Callable[[str], Iterator[str]
 
 
 def coverage(shown: Iterator[str], points: list[str], letters: int) -> float:
-    """The share of points within the first letters of the evidence."""
+    """Return the share of points within the first `letters` characters of the evidence."""
     text = ""
     for each in shown:
         if len(text) >= letters:

@@ -1,14 +1,14 @@
-"""Measure what grows with a collection: made-up passages with vectors of 64 numbers, at sizes ten times apart.
+"""Measure what grows with a collection: synthetic passages with vectors of 64 numbers, at sizes ten times apart.
 
     python bench/growth.py load 10k 100k 1m --keep DIR     load each in bulk into a server of its own, in DIR/SIZE
-    python bench/growth.py ask 1m 5m --keep DIR            all servers up, the questions by turns
+    python bench/growth.py ask 1m 5m --keep DIR            all servers up, their questions in turns
     python bench/growth.py change 1m --keep DIR            add, delete, inspect, repair, list, digest, and so on
-    python bench/growth.py kill 1m --keep DIR              a process that adds documents is killed, and another goes on
+    python bench/growth.py kill 1m --keep DIR              kill a process that adds documents; another resumes
     python bench/growth.py busy 1m --keep DIR              latency of searches while 10,000 documents are added
     python bench/growth.py draw --keep DIR --picture docs/images/growth.svg
 
 Each step adds its figures to DIR/growth.json, with the current load average of the machine. An interrupted load starts
-over with the next. The servers have a heap and a page cache in proportion to their content.
+over. The servers have a heap and a page cache in proportion to their content.
 """
 
 import argparse
@@ -47,11 +47,11 @@ class Book:
 
     @property
     def rows(self) -> dict[str, dict[str, Row]]:
-        """By size and step, as they are now: another load may run beside."""
+        """Return the rows by size and step, read afresh because another load may run at the same time."""
         return json.loads(self._path.read_text()) if self._path.exists() else {}
 
     def add(self, size: int, step: str, row: Row) -> None:
-        """Keep and show what a step gave."""
+        """Save and show the figures of a step."""
         row = row | {"load_average": round(os.getloadavg()[0], 1)}
         rows = self.rows
         rows.setdefault(str(size), {})[step] = row
@@ -72,14 +72,14 @@ class Stages:
         self._stage, self._since = stage, now
 
     def end(self) -> dict[str, float]:
-        """All of them, rounded."""
+        """Return the seconds of all stages, rounded."""
         self(self._stage, 0, None)
         return {stage: round(took, 2) for stage, took in self.seconds.items()}
 
 
 @contextmanager
 def server(folder: Path, size: int, number: int = 0) -> Iterator[Settings]:
-    """The server of a size, in its folder; `number`: of several at once."""
+    """Yield the settings of a size's server in its folder; `number` tells apart several that run at once."""
     heap = "1g" if size <= 1_000_000 else "3g"
     cache = f"{max(512, size * 12 // 10_000)}m"
     ports = {kind: port + 10 * number for kind, port in PORTS.items()}
@@ -89,14 +89,14 @@ def server(folder: Path, size: int, number: int = 0) -> Iterator[Settings]:
 
 @contextmanager
 def opened(settings: Settings) -> Iterator[KnowledgeGraph]:
-    """A client of a server, which is started; it knows the embedder."""
+    """Yield a client of a server, which is started; it knows the embedder."""
     with KnowledgeGraph.local(settings) as kg:
         kg.embedder(HashingEmbedder(DIMENSION))
         yield kg
 
 
 def load(folder: Path, size: int, book: Book) -> None:
-    """Load a size in bulk, unless it is there."""
+    """Load a size in bulk, unless it exists already."""
     graph = Graph(size, triples=False)
     with server(folder, size) as settings, Memory(settings.home) as memory:
         if LocalServer(settings).home.has_data() and holds(settings):
@@ -109,13 +109,13 @@ def load(folder: Path, size: int, book: Book) -> None:
 
 
 def holds(settings: Settings) -> bool:
-    """Whether anything was loaded."""
+    """Return whether anything was loaded."""
     with opened(settings) as kg:
         return bool(kg.records())
 
 
 def store(home: Path) -> dict[str, int]:
-    """Bytes on disk: of the graph, of its indexes by provider, of logs of transactions."""
+    """Return bytes on disk: of the graph, of its indexes by provider, of transaction logs."""
     sizes: dict[str, int] = {}
     for path in (home / "server" / "data").rglob("*"):
         if path.is_file():
@@ -128,7 +128,7 @@ def store(home: Path) -> dict[str, int]:
 
 
 def ask(folder: Path, sizes: list[int], book: Book, number: int) -> None:
-    """Ask all sizes, by turns."""
+    """Ask all sizes in turns."""
     with ExitStack() as stack:
         asked: dict[KnowledgeGraph, list[str]] = {}
         memories: list[Memory] = []
@@ -136,14 +136,14 @@ def ask(folder: Path, sizes: list[int], book: Book, number: int) -> None:
             settings = stack.enter_context(server(folder, size, lane))
             memories.append(stack.enter_context(Memory(settings.home)))
             asked[stack.enter_context(opened(settings))] = questions(number + WARM_UP, size)
-        latency(asked, RETRIEVERS)  # once for pages, plans and compiled code
+        latency(asked, RETRIEVERS)  # warms up pages, plans and compiled code
         found = latency(asked, RETRIEVERS)
         for size, row, memory in zip(sizes, found, memories, strict=True):
             book.add(size, "ask", {"latency": row, "peak_mb": memory.peaks, "beside": sizes})
 
 
 def change(folder: Path, size: int, book: Book, whole: bool) -> None:
-    """Everything that is done to a collection, or asked of it as a whole."""
+    """Measure every operation that changes a collection or reads it as a whole."""
     row: Row = {}
 
     def timed(what: str, work: Callable[[], Any]) -> None:
@@ -179,13 +179,13 @@ def change(folder: Path, size: int, book: Book, whole: bool) -> None:
 
 
 def add(settings: Settings, start: int, size: int) -> None:
-    """Add a block of the made-up documents to those of a size, from `start` on."""
+    """Add a block of the synthetic documents of a size, from `start` on."""
     with opened(settings) as kg:
         kg[COLLECTION].ingest(documents(start + ADDED, 0, size, start=start))
 
 
 def kill(folder: Path, size: int, book: Book) -> None:
-    """A process that adds documents is killed at half of them, and another adds them."""
+    """Kill a process that has added half of its documents, and let another add them."""
     with server(folder, size) as settings, opened(settings) as kg:
         collection = kg[COLLECTION]
         held = collection.info().counts["Document"]
@@ -209,7 +209,7 @@ def kill(folder: Path, size: int, book: Book) -> None:
 
 
 def busy(folder: Path, size: int, book: Book, number: int) -> None:
-    """Searches while documents are added, against the same searches in peace."""
+    """Compare searches while documents are added with the same searches on an idle server."""
     with server(folder, size) as settings, opened(settings) as kg:
         asked = {kg: questions(number + WARM_UP, size)}
         latency(asked, RETRIEVERS)
@@ -259,7 +259,7 @@ def draw(book: Book, path: Path) -> None:
 
 
 def main() -> None:
-    """The command line."""
+    """Parse the command line and run the steps."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("step", choices=("load", "ask", "change", "kill", "busy", "draw"))
     parser.add_argument("size", nargs="*", type=number_of, help="passages: 10k, 1m")

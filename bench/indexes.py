@@ -1,6 +1,6 @@
-"""Measure bm25, dense and hybrid with passages in Neo4j, in LanceDB and in an OpenSearch that this starts.
+"""Measure bm25, dense and hybrid with passages in Neo4j, in LanceDB and in an OpenSearch that this script starts.
 
-    python bench/indexes.py bench/musique bench/2wiki bench/hotpotqa        recall and p50 of each, beside each other
+    python bench/indexes.py bench/musique bench/2wiki bench/hotpotqa        recall and p50 of each, side by side
 
 The questions are those of `kgrag lab eval`, on the same graph; KGRAG_HOME and the like apply. OpenSearch comes from
 Maven's artifacts, as in the tests.

@@ -6,8 +6,8 @@
 
 The lower bound is the embedding of the same texts alone, plus plain UNWIND/MERGE writes of the rows that the ingest
 left in the graph (every node with its properties and vector, every relationship), 2,000 rows a batch in one session,
-into an equal collection with equal indexes in the same database. The ingest runs in a process of its own, so that its
-peak memory can be told. Which server: KGRAG_NEO4J_*, else the local one.
+into an equal collection with equal indexes in the same database. The ingest runs in a process of its own to measure its
+peak memory. Server: KGRAG_NEO4J_*, else the local one.
 """
 
 import argparse
@@ -81,9 +81,9 @@ _BLOCK = 1000
 
 
 def synthetic(start: int, stop: int, seed: int = 7) -> Iterator[Document]:
-    """Passages number `start` to `stop`, the same for the same numbers: a name as title, about 80 words by Zipf's law.
+    """Yield passages `start` to `stop`, equal for equal numbers: a name as title, about 80 words by Zipf's law.
 
-    Each text names itself and three others: the low numbers more often, and some that are yet to come.
+    Each text names itself and three others: low numbers more often, and some that come later.
     """
     shares = np.cumsum(1 / np.arange(2, _VOCABULARY + 2))
     shares /= shares[-1]
@@ -110,7 +110,7 @@ def _document(number: int, words: list[str], others: list[str]) -> Document:
 
 
 def run_ingest(folder: Path | None, number: int, facts: int, collection: str) -> None:
-    """Ingest, and print the cost as JSON on standard output."""
+    """Ingest, and print the cost as JSON to standard output."""
     settings = Settings()
     embedder = load_embedder(settings.embedder)
     stages: dict[str, float] = {}
@@ -152,7 +152,7 @@ def run_ingest(folder: Path | None, number: int, facts: int, collection: str) ->
 
 
 class LowerBound:
-    """Return the least cost of writing the contents of a collection, without reading them."""
+    """The least cost of writing the contents of a collection, without reading them."""
 
     def __init__(self, session: Callable[[], neo4j.Session], source: Collection, target: Collection) -> None:
         self.session = session
@@ -160,10 +160,10 @@ class LowerBound:
         self.target = target
         self.nodes = self.relationships = self.texts = 0
         self.facts = 0.0  # seconds for names and triples
-        self.rows: tuple[list[str], list[tuple[str, str, str]]] = ([], [])  # these, for LightRAG
+        self.rows: tuple[list[str], list[tuple[str, str, str]]] = ([], [])  # the same, for LightRAG
 
     def embed(self, batch: int) -> float:
-        """The seconds that embedding takes of every text that has a vector, `batch` at a time."""
+        """Return the seconds to embed every text that has a vector, `batch` at a time."""
         embedder = load_embedder(self.source.embedder)
         embedder.embed(["warm up"])
         seconds = 0.0
@@ -178,7 +178,7 @@ class LowerBound:
         return seconds
 
     def write(self) -> float:
-        """The seconds that it takes to write a copy into the other collection: all nodes, then all relationships."""
+        """Return the seconds to write a copy into the other collection: all nodes, then all relationships."""
         seconds = 0.0
         for label in LABELS:
             took, number = self._write(self._nodes(label), [self.target.label(label)] if label in WITH_INDEXES else [])
@@ -191,7 +191,7 @@ class LowerBound:
         return seconds
 
     def names_and_facts(self) -> tuple[list[str], list[tuple[str, str, str]]]:
-        """The names of the collection, and its triples between them."""
+        """Return the names of the collection, and its triples between them."""
         names = {
             r["properties"]["id"]: r["properties"]["normal"] for r in self._read(READ_NODES.format(label="Entity"))
         }
@@ -220,7 +220,7 @@ class LowerBound:
             yield query, {"from": start, "to": _twin(r["to"]), "properties": r["properties"]}
 
     def _write(self, rows: Iterable[tuple[str, Row]], labels: list[str]) -> tuple[float, int]:
-        """Write rows; the seconds it took and their number. They wait in a file, so no reading disturbs the clock."""
+        """Write rows; return the seconds and their number. They wait in a file, so that reading is not timed."""
         seconds, number = 0.0, 0
         with tempfile.TemporaryFile() as file, self.session() as session:
             for query, batch in _spill(rows, file):
@@ -236,7 +236,7 @@ def _run(transaction: neo4j.ManagedTransaction, query: str, rows: list[Row], lab
 
 
 def _text(properties: Row) -> str:
-    """Return the text that the vector of a passage or triple embeds."""
+    """Return the text that is embedded for a passage, an entity or a triple."""
     if "predicate" in properties:
         return str(properties["text"])
     if "normal" in properties:
@@ -245,12 +245,12 @@ def _text(properties: Row) -> str:
 
 
 def _twin(id: str) -> str:
-    """The id of a node's copy, as long as its own."""
+    """Return the id of a node's copy, as long as the original."""
     return "=" + id[1:]
 
 
 def _spill(rows: Iterable[tuple[str, Row]], file: IO[bytes]) -> Iterator[tuple[str, list[Row]]]:
-    """Batches of rows, each with the query that writes them; all are kept in the file before the first is given."""
+    """Yield batches of rows, each with its query; all of them are in the file before the first is yielded."""
     waiting: dict[str, list[Row]] = {}
     for query, row in rows:
         waiting.setdefault(query, []).append(row)
@@ -281,7 +281,7 @@ def measure(folder: Path | None, number: int, facts: int, keep: bool, compare: b
             taken = json.loads(child.stdout)
             print_ingest(taken)
             bound = lower_bound(kg, into, compare)
-            if folder:  # the first ingest met a server that was still compiling itself; the bound did not
+            if folder:  # the first ingest ran while the server's JIT compiler warmed up, the bound did not
                 for collection in (f"{into} copy", into):
                     delete(kg, collection)
                 child = subprocess.run(command, stdout=subprocess.PIPE, check=True)
@@ -313,7 +313,7 @@ def lower_bound(kg: KnowledgeGraph, into: str, compare: bool) -> tuple[LowerBoun
 
 
 def print_ingest(taken: dict[str, Any]) -> None:
-    """Print what the ingest took."""
+    """Print the cost of the ingest."""
     seconds, passages = taken["seconds"], taken["passages"]
     print(f"ingest       {seconds:.1f} s, {passages:,} passages, {passages / seconds:,.0f} passages/s")
     print("  stages     " + ", ".join(f"{stage} {took:.1f} s" for stage, took in taken["stages"].items()))
@@ -325,7 +325,7 @@ def print_ingest(taken: dict[str, Any]) -> None:
 
 
 def print_bound(seconds: float, bound: LowerBound, embedding: float, writing: float) -> None:
-    """Print the lower bound, and how many times as long the ingest took."""
+    """Print the lower bound, and the ratio of the ingest to it."""
     print(f"lower bound  {embedding + writing:.1f} s")
     print(f"  embedding  {embedding:.1f} s, {bound.texts:,} texts")
     print(f"  writing    {writing:.1f} s, {bound.nodes:,} nodes, {bound.relationships:,} relationships")
@@ -333,7 +333,7 @@ def print_bound(seconds: float, bound: LowerBound, embedding: float, writing: fl
 
 
 def resolved(settings: Settings) -> Settings:
-    """The settings with the address and password of the local server, where none is named."""
+    """Return settings with the address and password of the local server, unless another one is configured."""
     if settings.neo4j_uri is not None:
         return settings
     server = LocalServer(settings).ensure_running()
@@ -342,13 +342,13 @@ def resolved(settings: Settings) -> Settings:
 
 
 def delete(kg: KnowledgeGraph, collection: str) -> None:
-    """Delete a collection if it is there."""
+    """Delete a collection if it exists."""
     with suppress(NotFoundError):
         kg[collection].delete()
 
 
 def main() -> None:
-    """The command line."""
+    """Parse the command line and measure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("folder", nargs="?", type=Path, metavar="DIR", help="a benchmark folder")

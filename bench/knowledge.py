@@ -3,9 +3,9 @@
     python bench/knowledge.py HOME [HOME ...] --questions 200          the homes in turn, question by question
     python bench/knowledge.py HOME --links 3 --length 2
 
-Each question begins at facts in other words on entities of the dump, every fourth at one whose class is a hub, which
-most statements meet at. What is timed is linking them by words, and the diverse beams from there; vectors of texts that
-were not met before are computed within. KGRAG_LOCAL__HEAP and the like apply.
+Each question begins at paraphrased facts on entities of the dump. Every fourth begins at an entity whose class is a hub
+that most statements share. The timed work is linking the facts by words, and the diverse beams from there; vectors of
+new texts are computed within. KGRAG_LOCAL__HEAP and the like apply.
 """
 
 import argparse
@@ -30,7 +30,7 @@ Case = tuple[str, list[Triple]]
 
 
 def cases(count: int, entities: int, links: int, seed: int) -> list[Case]:
-    """Questions, each with facts as a model might read them."""
+    """Return questions, each with facts as a model might extract them."""
     chance = random.Random(seed)
     made: list[Case] = []
     for number in range(count):

@@ -1,14 +1,14 @@
-"""`kgrag serve` under load: many people at once search, ask, upload, delete, cancel and leave in the middle.
+"""Load-test `kgrag serve`: many clients at once search, ask, upload, delete, cancel and leave in the middle.
 
     python bench/load.py bench/2wiki --clients 32 --minutes 10
-    python bench/load.py bench/2wiki --clients 32 --minutes 10 --kill     the server and Neo4j are killed in between
+    python bench/load.py bench/2wiki --clients 32 --minutes 10 --kill     kills the server and Neo4j on the way
 
-The folder holds corpus.jsonl and queries.jsonl: a collection for searches and questions; writes go to the demo. The
+The folder holds corpus.jsonl and queries.jsonl, the collection for searches and questions; writes go to the demo. The
 server of KGRAG_HOME is used and its demo recreated. `kgrag serve` is a separate process, and so is the language model,
 which takes 300 ms a call. Each client has a key and waits THINK seconds between requests, on average (exponential,
-seeded). First one client searches alone. At the end: answers by kind and status, times of searches alone and under
-load, the memory of the server, and whether the graph holds exactly the remaining uploads, with the digest of the same
-documents read without load.
+seeded). First one client searches alone. At the end it reports: answers by kind and status, search times alone and
+under load, the memory of the server, and whether the graph holds exactly the remaining uploads, with the digest of the
+same documents ingested without load.
 """
 
 import argparse
@@ -48,10 +48,10 @@ from scripted import Scripted
 
 READ = "searched"
 THINK = 8.0  # seconds between two requests of a client, on average
-ALONE = 0.2  # the same of the one that searches alone
-QUESTIONS = 200  # that it asks
-MODEL = 0.3  # seconds that a call of the language model takes
-PATIENCE = 600.0  # seconds in which everything must have come to an end
+ALONE = 0.2  # the same for the client that searches alone
+QUESTIONS = 200  # asked by that client
+MODEL = 0.3  # seconds that a call to the language model takes
+PATIENCE = 600.0  # seconds within which everything must have ended
 MIX = {
     "search": 60, "ask": 10, "leave an answer": 5, "documents": 5, "upload": 7, "delete": 3, "cancel": 4,
     "leave a job": 3, "collections": 3,
@@ -61,7 +61,7 @@ PLACES = ("Larvik", "Tromsø", "Bergen", "Karlskrona", "Bremerhaven", "Dundee", 
 
 
 class Served:
-    """`kgrag serve` as a process of its own, whose memory is looked at."""
+    """`kgrag serve` as a process of its own, whose memory is recorded."""
 
     def __init__(self, settings: Settings, model: dict[str, str]) -> None:
         with socket.socket() as free:
@@ -83,7 +83,7 @@ class Served:
         self._log.close()
 
     def start(self) -> None:
-        """Start it, and wait until it answers."""
+        """Start the server, and wait until it responds."""
         command = [sys.executable, "-m", "kgrag", "serve", "--port", str(self.port)]
         self.process = subprocess.Popen(command, env=self._env, stderr=self._log)
         while True:
@@ -94,7 +94,7 @@ class Served:
                 time.sleep(0.2)
 
     def look(self) -> None:
-        """Note how much memory it has."""
+        """Record the memory of the server."""
         used = psutil.Process(self.process.pid).memory_info().rss / 1e6
         self.memory.append((time.monotonic() - self.begun, used))
 
@@ -116,24 +116,24 @@ class Client:
         self._http = httpx.Client(base_url=f"http://127.0.0.1:{port}/api/v1", headers=headers, timeout=150)
 
     def run(self, until: float, mix: dict[str, int] = MIX) -> None:
-        """Do something, and think about it, until then (time.monotonic)."""
+        """Perform random actions with pauses until `until` (time.monotonic)."""
         while time.monotonic() < until:
             time.sleep(min(self._chance.expovariate(1 / self.think), max(0.0, until - time.monotonic())))
             self._do(self._chance.choices([*mix], [*mix.values()])[0])
 
     def search(self, collection: str | None = None) -> None:
-        """Search, and note how long it took if it was answered."""
+        """Search, and record the seconds if there was an answer."""
         place = collection or self._chance.choice((READ, READ, WRITTEN))
         self._request("search", "POST", f"collections/{place}/search", json=self._question(place))
 
     def note(self, kind: str, outcome: str, seconds: float, error: dict[str, str] | None = None) -> None:
-        """Something was answered, or failed: with an `error` and its `remedy`, where the server said them."""
+        """Record an answer or a failure, with the `error` and its `remedy` if the server gave them."""
         self.answers[kind, outcome] += 1
         if (kind, outcome) == ("search", "200"):
             self.searches.append(1000 * seconds)
 
     def settle(self, until: float) -> None:
-        """Have every job of this client end well; cancelled ones, and those whose server died, go on."""
+        """Bring every job of this client to success; retry cancelled jobs and those whose server died."""
         while self._jobs:
             for id in list(self._jobs):
                 job = self._request("settle", "GET", f"jobs/{id}")
@@ -142,7 +142,7 @@ class Client:
                 if job["state"] == "done":
                     self._ended(id)
                 elif job["state"] == "failed" and "has no document" in job["error"]:
-                    self._ended(id)  # the request was sent twice, and the first one has deleted it
+                    self._ended(id)  # the request was sent twice, and the first one has deleted the document
                 elif job["state"] in ("failed", "cancelled"):
                     failed = {"error": job["error"], "remedy": job["remedy"]} if job["error"] else None
                     self.note("job", f"{job['state']}, retried", 0.0, failed)
@@ -180,7 +180,7 @@ class Client:
         return {"question": self._chance.choice(self._questions[collection])}
 
     def _upload(self) -> None:
-        """Up to three small files in one job."""
+        """Upload up to three small files in one job."""
         texts: dict[str, str | None] = {}
         for _ in range(self._chance.randint(1, 3)):
             self._made += 1
@@ -191,7 +191,7 @@ class Client:
         self._ask_for("upload", texts, "POST", f"collections/{WRITTEN}/documents", files=files)
 
     def _ask_for(self, kind: str, change: dict[str, str | None], method: str, path: str, **given: Any) -> None:
-        """Ask for a job until the server has taken it."""
+        """Request a job until the server accepts it."""
         while (job := self._request(kind, method, path, **given)) is None:
             time.sleep(1)
         self._jobs[job["id"]] = change
@@ -237,7 +237,7 @@ class Client:
 
 @contextmanager
 def looking(server: Served, seconds: float = 10) -> Iterator[None]:
-    """Look at the memory of the server every so many seconds."""
+    """Record the memory of the server every `seconds` while the block runs."""
     over = threading.Event()
 
     def look() -> None:
@@ -257,7 +257,7 @@ def looking(server: Served, seconds: float = 10) -> Iterator[None]:
 
 
 def kill(server: Served, local: LocalServer, seconds: float) -> None:
-    """Kill the server after a third of the time and Neo4j after two; both are started again."""
+    """Kill the server after a third of the time and Neo4j after two thirds; start both again."""
     time.sleep(seconds / 3)
     server.process.kill()
     server.process.wait()
@@ -281,7 +281,7 @@ def prepare(kg: KnowledgeGraph, folder: Path) -> dict[str, list[str]]:
 
 
 def fresh(kg: KnowledgeGraph, held: dict[str, str]) -> None:
-    """The collection that is written to, anew: the demo, and these texts."""
+    """Recreate the collection for writes: the demo plus these texts."""
     if any(info.name == WRITTEN for info in kg.collections()):
         kg[WRITTEN].delete()
     with tempfile.TemporaryDirectory() as home, corpus() as demo:
@@ -295,7 +295,7 @@ def fresh(kg: KnowledgeGraph, held: dict[str, str]) -> None:
 
 
 def report(server: Served, alone: Client, clients: list[Client]) -> None:
-    """Print what the clients saw, and the memory of the server."""
+    """Print the clients' observations, and the memory of the server."""
     answers = sum((client.answers for client in clients), Counter())
     for (kind, status), number in sorted(answers.items()):
         print(f"  {number:6,} {kind}: {status}")
@@ -311,7 +311,7 @@ def report(server: Served, alone: Client, clients: list[Client]) -> None:
 
 
 def compare(kg: KnowledgeGraph, clients: list[Client], untouched: dict[str, str]) -> bool:
-    """Whether the graph holds the expected documents."""
+    """Return whether the graph holds the expected documents."""
     held = {name: text for client in clients for name, text in client.held.items()}
     found = {d.key for d in kg[WRITTEN].documents(limit=100_000) if d.key.startswith("boats/")}
     print(
@@ -328,7 +328,7 @@ def compare(kg: KnowledgeGraph, clients: list[Client], untouched: dict[str, str]
 
 
 def main() -> None:
-    """Run it, and end with 1 if anything is lost."""
+    """Run the load test, and exit with 1 if anything is lost."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--clients", type=int, default=32)

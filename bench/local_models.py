@@ -1,10 +1,10 @@
-"""How often a model's replies are valid at the first try, by task and by how JSON is asked for.
+"""Measure how often a model's replies are valid at the first try, by task and by mode of requesting JSON.
 
     python -m llama_cpp.server --model qwen.gguf --model_alias qwen --n_ctx 16384
     python bench/local_models.py SET --base-url http://127.0.0.1:8000/v1 --model qwen --calls 50 --mode json_schema
 
 SET: a folder with corpus.jsonl and queries.jsonl. Each call takes another question with its passages. Resumes: calls
-recorded in OUT are not repeated. json_schema includes the form that the server accepts instead.
+recorded in OUT are skipped. json_schema includes the variant that the server accepts instead.
 """
 
 import argparse
@@ -28,7 +28,7 @@ from kgrag.values.results import Passage
 
 
 def read_set(folder: Path) -> list[tuple[str, str, list[Passage]]]:
-    """Questions with an answer and the passages of their gold."""
+    """Return the questions that have an answer, each with the answer and its gold passages."""
     rows = [json.loads(line) for line in (folder / "corpus.jsonl").read_text("utf-8").splitlines()]
     corpus = {row["id"]: Passage(row["id"], row["id"], row["title"], row["text"]) for row in rows}
     queries = [json.loads(line) for line in (folder / "queries.jsonl").read_text("utf-8").splitlines()]

@@ -1,9 +1,9 @@
-"""Measure how many letters and answers remain when a reader sees the nearest sentences of passages alone.
+"""Measure how many letters and answers remain if a reader sees only the nearest sentences of passages.
 
     python bench/nearest_sentences.py SET ... [--most 2 3 4]
 
-SET: a folder with corpus.jsonl and queries.jsonl. Of each question whose answer stands in its gold passages, these are
-shortened beside two others; told is for how many the answer is still there. No model and no graph is asked.
+SET: a folder with corpus.jsonl and queries.jsonl. For each question whose answer occurs in its gold passages, these and
+two others are shortened. Prints how many answers are still there. Needs no model and no graph.
 """
 
 import argparse
@@ -21,12 +21,12 @@ OTHERS = 2
 
 
 def words(items: Sequence[Item]) -> str:
-    """All that is shown, as answers are compared."""
+    """Return everything shown, normalised for comparing answers."""
     return normalised(" ".join(f"{p.title} {p.text}" for item in items if not isinstance(item, Summary) for p in item))
 
 
 def main() -> None:
-    """See the top of the file."""
+    """Parse the command line and measure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sets", nargs="+", type=Path, metavar="SET")
     parser.add_argument("--most", nargs="+", type=int, default=[2, 3, 4], help="sentences of a passage")

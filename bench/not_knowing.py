@@ -1,9 +1,9 @@
-"""Answers to questions that a collection cannot answer, and refusals of questions that it can.
+"""Measure the answers to questions that a collection cannot answer, and refusals of questions that it can.
 
     kgrag demo
     python bench/not_knowing.py SYSTEM ... [-c demo] [--out build/not_knowing.jsonl] [--limit N]
 
-The questions are on the texts of the demo: bench/not_knowing.json and the demo's own. Resumes: questions recorded in
+The questions are about the texts of the demo: bench/not_knowing.json and the demo's own. Resumes: questions recorded in
 OUT are skipped. A reply is right if it contains the answer or its full name.
 """
 

@@ -1,15 +1,15 @@
-"""Measure systems with a language model that reads perfectly: what they could do at best, apart from their model.
+"""Measure strategies with a language model that reads perfectly: their upper bound, independent of a real model.
 
     python bench/oracle.py musique.jsonl --embedder minilm                 recall, answers; by iteration and hops
     python bench/oracle.py musique.jsonl --embedder minilm --throughput    then: 8 threads against 1, at 500 and 50 ms
     python bench/oracle.py musique.jsonl --embedder minilm --matrix --out runs/    strategies over three retrievers
     python bench/oracle.py 2wiki.json --matrix --strategy bdtr --over raptor      one row of it
-    python bench/oracle.py musique.jsonl --retriever 'kgp(guide=chat)' --depth 30     what KGP's walk could find at best
+    python bench/oracle.py musique.jsonl --retriever 'kgp(guide=chat)' --depth 30     the upper bound of KGP's walk
 
-What the model knows of a set with and without steps: see oracle_brain.py. What is measured is `kgrag lab eval` itself,
-against an OpenAI-compatible server in a process of its own. An interrupted run with --out goes on where it was. The
-bound of throughput is what the CPU allows: cores / CPU seconds a question, of this process, the local Neo4j and the
-server together. KGRAG_NEO4J_URI, KGRAG_HOME and the like apply.
+oracle_brain.py describes what the model knows of a set with and without steps. The measurement is `kgrag lab eval`
+itself, against an OpenAI-compatible server in a process of its own. An interrupted run with --out resumes. The bound of
+throughput is the limit of the CPU: cores / CPU seconds a question, of this process, the local Neo4j and the server
+together. KGRAG_NEO4J_URI, KGRAG_HOME and the like apply.
 """
 
 import argparse
@@ -52,7 +52,7 @@ Row = dict[str, float | None]
 
 
 def measure(arguments: argparse.Namespace, environment: dict[str, str]) -> dict[str, Row]:
-    """Print the tables of kgrag lab eval; returns those of the systems as values, from the records of the same run."""
+    """Print the tables of kgrag lab eval; return the systems' values, from the records of the same run."""
     command = [
         sys.executable,
         "-m",
@@ -78,14 +78,14 @@ def measure(arguments: argparse.Namespace, environment: dict[str, str]) -> dict[
         if arguments.matrix:
             breakdowns = []
         if code := subprocess.run([*command, *breakdowns], env=environment, check=False).returncode:
-            sys.exit(code)  # it has said why
+            sys.exit(code)  # kgrag has printed the reason
         told = subprocess.run([*command, "--json"], env=environment, check=True, stdout=subprocess.PIPE, text=True)
     found: dict[str, Row] = json.loads(told.stdout)["systems"]
     return found
 
 
 def matrix(rows: dict[str, Row]) -> None:
-    """Print every strategy over every retriever, a line each, in Markdown."""
+    """Print every strategy over every retriever, one line each, in Markdown."""
     print(f"| strategy | over | {' | '.join(MEASURES)} |\n|---|---|{'---:|' * len(MEASURES)}")
     for name, row in rows.items():
         strategy, _, retriever = name.partition("+")
@@ -94,7 +94,7 @@ def matrix(rows: dict[str, Row]) -> None:
 
 
 def compare(rows: dict[str, Row]) -> None:
-    """Print what GEAR gains over the others, where these were measured."""
+    """Print GEAR's gain over the other systems that were measured."""
     hybrid, sync, gear = (rows.get(name) for name in ("single+rrf", "single+sync-ge(rrf)", "gear+rrf"))
     for name, row, other in (("SyncGE over rrf", sync, hybrid), ("GEAR over SyncGE", gear, sync)):
         if row is not None and other is not None:
@@ -114,7 +114,7 @@ def throughput(arguments: argparse.Namespace, server: Scripted) -> None:
     collection = arguments.collection or dataset.collection(embedder, indexing=settings.indexing)
     with KnowledgeGraph.connect(settings=settings) as kg:
         system = kg[collection].system(arguments.system)
-        system.ask(dataset.questions[0].text, short=True)  # the embedder is loaded, caches are warm
+        system.ask(dataset.questions[0].text, short=True)  # loads the embedder and warms the caches
         for latency in arguments.latencies:
             server.delay(latency)
             walls = {}
@@ -136,7 +136,7 @@ def throughput(arguments: argparse.Namespace, server: Scripted) -> None:
 
 
 def _cpu_seconds(settings: Settings) -> float:
-    """CPU time so far of this process, its children, and the local Neo4j."""
+    """Return the CPU time so far of this process, its children, and the local Neo4j."""
     own = psutil.Process()
     processes = [own, *own.children(recursive=True)]
     pid = LocalServer(settings).status().pid

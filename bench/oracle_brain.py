@@ -1,12 +1,12 @@
-"""A language model that reads perfectly: the brain of tests/models/scripted_server.py for a question set with steps.
+"""Imitate a language model that reads perfectly; tests/models/scripted_server.py serves it for a set with steps.
 
 KGRAG_ORACLE names the set's folder. In queries.jsonl a question may have steps, sub-questions with their answers and
 gold passages; #1 is the answer of the first, and >> separates an entity from a relation. Without steps each gold
-passage is a step: it asks for the title, once the question or an earlier gold passage has named it, or else repeats the
-question; the answer is known when all of them are shown. The oracle knows only the passages and facts that it is shown.
-It states the fact of a step whose gold passage it sees, and asks for the first step whose fact is missing. One
-exception is the evidence that it imagines for KGP: the fact of the first step whose gold passage is not yet shown. It
-recognises a prompt by its request: see kgrag/models/prompts.
+passage is a step. Its sub-question is the title if the question or an earlier gold passage names it, else the question
+itself; the answer is known when all of them are shown. The oracle knows only the passages and facts in the prompt. It
+states the fact of a step whose gold passage it sees, and asks for the first step whose fact is missing. One exception
+is the evidence that it imagines for KGP: the fact of the first step whose gold passage is not yet shown. It recognises
+a prompt by its request: see kgrag/models/prompts.
 """
 
 import json
@@ -28,7 +28,7 @@ Fact = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Step:
-    """A single question, `asked` with the earlier answers in place, the fact that answers it, and its gold's text."""
+    """A sub-question with earlier answers filled in (`asked`), its fact, and its gold passage's text."""
 
     asked: str
     fact: Fact
@@ -36,13 +36,13 @@ class Step:
 
     @property
     def sentence(self) -> str:
-        """The fact in words."""
+        """The fact as a sentence."""
         return f"{' '.join(filter(None, self.fact))}."
 
 
 @dataclass(frozen=True)
 class Question:
-    """A question with its steps in order; its answer stands in `telling`, the last of them or all."""
+    """A question with its ordered steps; the answer needs the gold of `telling`, the last step or all."""
 
     text: str
     answer: str
@@ -51,12 +51,12 @@ class Question:
 
 
 def squeezed(text: str) -> str:
-    """Text with single spaces and no marks of direction, so that it is found however it is laid out."""
+    """Return text with single spaces and without bidirectional marks, so that layout does not hide a match."""
     return " ".join("".join(letter for letter in text if category(letter) != "Cf").split())
 
 
 def load(folder: Path) -> dict[str, list[Question]]:
-    """Map each text that may be asked to its questions: whole questions, the questions of steps, and thoughts."""
+    """Map each text that may be asked to its questions: whole questions, sub-questions, and thoughts."""
     passages = {row["id"]: (row["title"], squeezed(row["text"])) for row in rows(folder / "corpus.jsonl")}
     known: dict[str, list[Question]] = {}
     for row in rows(folder / "queries.jsonl"):
@@ -75,12 +75,12 @@ def load(folder: Path) -> dict[str, list[Question]]:
 
 
 def rows(path: Path) -> Iterable[dict[str, Any]]:
-    """The rows of a JSON Lines file."""
+    """Return the rows of a JSON Lines file."""
     return map(json.loads, path.read_text(encoding="utf-8").splitlines())
 
 
 def step_of(text: str, answers: list[str], number: int, gold: str) -> Step:
-    """A step, from its single question as it is written."""
+    """Return a step from its sub-question as written in the set."""
     filled = re.sub(r"#(\d+)", lambda m: answers[int(m[1]) - 1], text)
     filled = re.sub(r" (?=[?')])", "", squeezed(filled))
     entity, relation, predicate = filled.partition(">>")
@@ -91,7 +91,7 @@ def step_of(text: str, answers: list[str], number: int, gold: str) -> Step:
 
 
 def steps_between(question: str, answer: str, golds: list[tuple[str, str]]) -> list[Step]:
-    """A step for each gold passage (title, text): those named by the question, then those named by earlier ones."""
+    """Return a step for each gold passage (title, text), after the question or earlier passage that names it."""
     told, left, order = question, list(golds), list[tuple[str, str, str]]()
     while left:
         title, text = next((gold for gold in left if names(told, gold[0])), left[0])
@@ -107,7 +107,7 @@ def steps_between(question: str, answer: str, golds: list[tuple[str, str]]) -> l
 
 
 def names(text: str, title: str) -> bool:
-    """Whether a text names what a title is of; what stands in brackets there is no part of the name."""
+    """Return whether a text names the subject of a title, without the title's part in brackets."""
     name = title.partition(" (")[0]
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE) is not None
 
@@ -165,9 +165,9 @@ def reply(task: str, messages: list[dict[str, Any]], request: dict[str, Any]) ->
 
 
 def read(questions: list[Question], prompt: str) -> list[Fact]:
-    """The facts of the steps whose gold is shown, without facts already told.
+    """Return the facts of the steps whose gold is shown, without facts already in the prompt.
 
-    A single question may belong to several questions: then only what all of these have in common helps.
+    A sub-question may belong to several questions; then only the steps that all of these share count.
     """
     shared = [step for step in questions[0].steps if all(step in other.steps for other in questions[1:])]
     told, text = facts_in(prompt), squeezed(prompt)
@@ -175,7 +175,7 @@ def read(questions: list[Question], prompt: str) -> list[Fact]:
 
 
 def reason(question: Question, told: set[Fact]) -> str:
-    """The answer if the fact of every step was told, else the missing fact."""
+    """Return the answer if the prompt has the fact of every step, else the missing fact."""
     missing = [step for step in question.steps if step.fact not in told]
     if not missing:
         return json.dumps({"answerable": True, "answer": question.answer})
@@ -183,18 +183,18 @@ def reason(question: Question, told: set[Fact]) -> str:
 
 
 def rewrite(question: Question, told: set[Fact]) -> str:
-    """The single question of the first step whose fact was not told."""
+    """Return the sub-question of the first step whose fact is missing."""
     return next((step.asked for step in question.steps if step.fact not in told), question.text)
 
 
 def evidence(question: Question, prompt: str) -> str:
-    """The fact of the first step whose gold is not shown, or the last step's if all are."""
+    """Return the fact of the first step whose gold is not shown, or the last step's if all are."""
     text = squeezed(prompt)
     return next((step.sentence for step in question.steps if step.gold not in text), question.steps[-1].sentence)
 
 
 def think(question: Question, prompt: str) -> str:
-    """The fact of the next step if its gold is there, else its single question; the answer in place of the last."""
+    """Return the next step's fact if its gold is shown, else its sub-question; after the last, the answer."""
     text = squeezed(prompt)
     thoughts = text.rpartition("Reasoning so far: ")[2]
     missing = [step for step in question.steps if step.sentence not in thoughts]
@@ -204,13 +204,13 @@ def think(question: Question, prompt: str) -> str:
 
 
 def wanted(question: Question, prompt: str) -> str:
-    """The single question of the first step whose gold is not there, or the answer."""
+    """Return the sub-question of the first step whose gold is not shown, or the answer."""
     missing = unseen(question, prompt)
     return missing[0].asked if missing else f"So the answer is: {question.answer}"
 
 
 def retgen(question: Question, prompt: str) -> str:
-    """The facts whose gold is there, up to the first that is not; then its question, or the answer."""
+    """Return the facts up to the first whose gold is not shown, then that step's sub-question, or the answer."""
     missing = unseen(question, prompt)
     known = question.steps[: question.steps.index(missing[0])] if missing else question.steps
     said = [step.sentence for step in known] + [step.asked for step in missing[:1]]
@@ -218,7 +218,7 @@ def retgen(question: Question, prompt: str) -> str:
 
 
 def self_ask(question: Question, prompt: str) -> str:
-    """The next single question, or the answer; an answer that was not found is the end."""
+    """Return the next sub-question, or the answer; "unknown" after an intermediate answer that was not found."""
     told = re.findall(r"^Follow up: (.*)\nIntermediate answer: (.*)$", prompt, re.MULTILINE)
     if told and told[-1][1].startswith(UNTOLD):
         return "So the final answer is: unknown"
@@ -228,20 +228,20 @@ def self_ask(question: Question, prompt: str) -> str:
 
 
 def sub_answer(questions: list[Question], asked: str, prompt: str) -> str:
-    """The fact of a single question in words, if its gold is there."""
+    """Return the fact of a sub-question as a sentence, if its gold is shown."""
     text = squeezed(prompt)
     steps = (step for question in questions for step in question.steps if step.asked == asked and step.gold in text)
     return next((step.sentence for step in steps), f"{UNTOLD}{asked}")
 
 
 def next_question(question: Question, prompt: str) -> str:
-    """The single question of the first step that was not answered."""
+    """Return the sub-question of the first unanswered step."""
     told = set(re.findall(r"^Its answer: (.*)$", prompt, re.MULTILINE))
     return next((step.asked for step in question.steps if step.sentence not in told), question.text)
 
 
 def judged(question: Question, task: str, prompt: str) -> str:
-    """Whether the last fact is told as a sentence, since a bare answer lacks its subject; else the answer."""
+    """Return whether the prompt has the last fact as a sentence (a bare answer lacks its subject), or the answer."""
     known = question.steps[-1].sentence in prompt
     if task == "critique":
         return json.dumps({"analysis": "", "enough": known})
@@ -249,7 +249,7 @@ def judged(question: Question, task: str, prompt: str) -> str:
 
 
 def dual_thought(question: Question, prompt: str) -> str:
-    """The first question whose gold is not there, and the same after the fact that leads to it."""
+    """Return the first sub-question whose gold is not shown, alone and after the fact that leads to it."""
     missing = unseen(question, prompt)
     if not missing:
         return json.dumps({"fast": question.text, "slow": question.steps[-1].sentence}, ensure_ascii=False)
@@ -259,14 +259,14 @@ def dual_thought(question: Question, prompt: str) -> str:
 
 
 def verify(question: Question, prompt: str) -> str:
-    """The numbers of the passages that are gold."""
+    """Return the numbers of the gold passages."""
     numbered = re.findall(r"^\[(\d+)\]$(.*?)(?=^\[\d+\]$|\Z)", prompt, re.MULTILINE | re.DOTALL)
     gold = [int(n) for n, text in numbered if any(step.gold in squeezed(text) for step in question.steps)]
     return json.dumps({"covered_doc_indices": gold})
 
 
 def recognise(question: Question, prompt: str) -> str:
-    """The numbers of the facts whose subject and object both stand in the gold of a step."""
+    """Return the numbers of the facts whose subject and object both occur in the gold of one step."""
     facts = [(int(n), json.loads(fact)) for n, fact in re.findall(r"^(\d+)\. (\[.*\])$", prompt, re.MULTILINE)]
     golds = [step.gold.casefold() for step in question.steps]
     kept = [n for n, (s, _, o) in facts if any(s.casefold() in gold and o.casefold() in gold for gold in golds)]
@@ -274,20 +274,20 @@ def recognise(question: Question, prompt: str) -> str:
 
 
 def unseen(question: Question, prompt: str) -> list[Step]:
-    """The steps whose gold is not there."""
+    """Return the steps whose gold is not shown."""
     text = squeezed(prompt)
     return [step for step in question.steps if step.gold not in text]
 
 
 def answer(question: Question, prompt: str) -> str:
-    """The answer if the gold of the steps that tell it is there, or their facts are known."""
+    """Return the answer if the gold of each step in `telling` is shown, or its fact is known."""
     text, told = squeezed(prompt), facts_in(prompt)
     known = all(step.gold in text or step.fact in told for step in question.telling)
     return question.answer if known else NOT_FOUND
 
 
 def facts_in(prompt: str) -> set[Fact]:
-    """The facts that a prompt lists, an array of three on each line."""
+    """Return the facts that a prompt lists, an array of three on each line."""
     found = set()
     for line in prompt.splitlines():
         if line.startswith("["):

@@ -1,7 +1,7 @@
-"""LightRAG's Neo4JStorage writes the entities and relations of a collection, for comparison; kgrag never depends on it.
+"""Let LightRAG's Neo4JStorage write the entities and relations of a collection, as a baseline.
 
-`compare` runs this file in an environment of LightRAG's own, build/lightrag, which it makes. What LightRAG stores has
-no vectors, passages or keywords: those it keeps outside Neo4j.
+kgrag never depends on LightRAG: `compare` runs this file in a separate environment, build/lightrag, which it makes.
+LightRAG keeps vectors, passages and keywords outside Neo4j, so they are not part of the comparison.
 """
 
 import asyncio
@@ -27,9 +27,9 @@ WORKSPACE = "LightRAGBench"
 def compare(
     entities: Iterable[str], relations: Iterable[tuple[str, str, str]], settings: "Settings", seconds: float
 ) -> str:
-    """Lines that say what LightRAG takes for names and triples (name, predicate, name) on the server of the settings.
+    """Return lines with LightRAG's cost for names and triples (name, predicate, name) on the server of the settings.
 
-    `seconds`: what plain writes of kgrag's own rows of them took there.
+    `seconds`: the time that plain writes of kgrag's own rows for them took on that server.
     """
     taken = measure(list(entities), list(relations), settings)
     if isinstance(taken, str):
@@ -43,7 +43,7 @@ def compare(
 
 
 def measure(entities: list[str], relations: list[tuple[str, str, str]], settings: "Settings") -> Any:
-    """Return the output of the child, or the reason for its silence."""
+    """Return the output of the child process, or the reason why there is none."""
     assert settings.neo4j_uri is not None and settings.neo4j_password is not None
     server = {"URI": settings.neo4j_uri, "USERNAME": settings.neo4j_user, "DATABASE": settings.neo4j_database}
     server["PASSWORD"] = settings.neo4j_password.get_secret_value()

@@ -1,11 +1,11 @@
-"""Recall of retrievers on many question sets in one table, and what each option of one of them does there.
+"""Compare the recall of retrievers on many question sets, and the effect of each option of one of them.
 
     python bench/retrieval.py bench/musique-gold bench/hotpot-gold --embedder wordllama --embedder minilm --out runs/
     python bench/retrieval.py bench/*-gold --out runs/ --vary shared_name=0,0.3,0.6 --vary "width=(10,10),(20,20)"
 
 The first prints for each set, embedder and retriever the recall in per cent among the first 2, 5 and 10 passages and
-the share of questions with all gold among the first 5 and 10; where a set knows no gold passages, the share of
-questions whose answer is there. `--hops` breaks that down by the hops of the questions.
+the share of questions with all gold among the first 5 and 10. For sets without gold passages it prints the share of
+questions whose answer occurs there. `--hops` breaks that down by the hops of the questions.
 
 With `--vary` each option of the first retriever, or constant of PathRank, takes each value, while the others stay. A
 row for each shows the change in R@5 and R@10, as the mean of the sets with an interval of 95 % (bootstrap of the
@@ -42,13 +42,13 @@ Values = NDArray[np.float64]
 
 
 def values(record: Record) -> list[float]:
-    """The row of a table for one question."""
+    """Return the row of a table for one question."""
     shares = [sum(r is not None and r <= cut for r in record.ranks) / max(1, len(record.ranks)) for cut in CUTS]
     return [*shares, *(float(share == 1) for share in shares[1:])]
 
 
 def varied(name: str, collection: Collection) -> Retriever:
-    """A retriever by its name, which for pathrank may set constants, too: `pathrank(cover=2)`."""
+    """Return a retriever by its name, which for pathrank may set constants, too: `pathrank(cover=2)`."""
     parsed = parse(name)
     options = dict(parsed.options)
     changed = {key: options.pop(key) for key in options.keys() & {field.name for field in fields(PathRankConstants)}}
@@ -61,7 +61,7 @@ def varied(name: str, collection: Collection) -> Retriever:
 
 
 def measured(folder: Path, embedder: str, retrievers: Sequence[str], out: Path | None) -> dict[str, list[Record]]:
-    """The records of each retriever on one set, in the order of its questions."""
+    """Return the records of each retriever on one set, in the order of its questions."""
     data = read_dataset(folder)
     with KnowledgeGraph.connect() as kg:
         collection = data.ingest(kg, embedder=embedder).collection
@@ -80,7 +80,7 @@ def measured(folder: Path, embedder: str, retrievers: Sequence[str], out: Path |
 def print_tables(
     sets: Sequence[Path], embedders: Sequence[str], retrievers: Sequence[str], arguments: argparse.Namespace
 ) -> None:
-    """A row for each set, embedder, retriever and, if wished, number of hops."""
+    """Print a row for each set, embedder, retriever and, with `--hops`, number of hops."""
     print("| set | questions | embedder | retriever | R@2 | R@5 | R@10 | all in 5 | all in 10 |", flush=True)
     print("|---|---|---|---|---|---|---|---|---|")
     for folder in sets:
@@ -107,7 +107,7 @@ def print_sweeps(sets: Sequence[Path], embedder: str, retriever: str, sweeps: Se
     scores: dict[str, dict[str, Values]] = {}
     for folder in sets:
         found = measured(folder, embedder, [retriever, *names.values()], out)
-        given = iter(found.values())  # its names are in standard form
+        given = iter(found.values())  # keys are retriever names in standard form
         scores[folder.name] = {
             name: np.array([values(record) for record in next(given)]) for name in (retriever, *names.values())
         }
@@ -124,7 +124,7 @@ def print_sweeps(sets: Sequence[Path], embedder: str, retriever: str, sweeps: Se
 
 
 def _changed(changes: Mapping[str, Values], column: int) -> str:
-    """The mean of the sets' means, and its interval."""
+    """Return the mean of the sets' means, and its interval."""
     draw = np.random.default_rng(0)
     means = np.mean(
         [its[draw.integers(0, len(its), (DRAWS, len(its))), column].mean(axis=1) for its in changes.values()], axis=0
@@ -134,7 +134,7 @@ def _changed(changes: Mapping[str, Values], column: int) -> str:
 
 
 def crossed(scores: Mapping[str, Mapping[str, Values]], names: Sequence[str]) -> str:
-    """For each set the value that is best on the others, and its effect here."""
+    """Return for each set the value that is best on the other sets, and its effect on this set."""
     said, changes = [], []
     for held in scores:
         best = max(names, key=lambda name: sum(scores[s][name][:, 1:3].mean() for s in scores if s != held))
@@ -144,7 +144,7 @@ def crossed(scores: Mapping[str, Mapping[str, Values]], names: Sequence[str]) ->
 
 
 def main() -> None:
-    """See the top of the file."""
+    """Parse the command line and measure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sets", nargs="+", type=Path, metavar="SET")
     parser.add_argument("--embedder", action="append", default=[], help="default: wordllama")

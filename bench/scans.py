@@ -1,12 +1,12 @@
-"""How well scanned pages are recognised: words, order, boxes, marks and time, on pages whose text is known.
+"""Measure the recognition of scanned pages: words, order, boxes, marks and time, on pages with known text.
 
-Pages of docs/ are set in one column, in two and in tables, and drawn at 150 dots an inch: straight, turned by two
+Pages of docs/ are set in one column, in two and in tables, and rendered at 150 dots an inch: straight, turned by two
 degrees, and grey with noise. The recognised text is compared with the true one.
 
-    python bench/scans.py                  60 pages; --pages 6 is a try
-    python bench/scans.py --pdf FILE ...   pages of PDFs of yours
-    python bench/scans.py --tesseract      the same pages by tesseract, where it is installed
-    python bench/scans.py --odd            200 damaged and odd files: no crash, each is reported
+    python bench/scans.py                  60 pages; --pages 6 is a quick try
+    python bench/scans.py --pdf FILE ...   pages of your own PDFs
+    python bench/scans.py --tesseract      the same pages by tesseract, if it is installed
+    python bench/scans.py --odd            200 damaged and odd files: none may crash, each is reported
 """
 
 import argparse
@@ -57,7 +57,7 @@ def plain(markdown: str) -> str:
 
 
 def drawn(folder: Path) -> Iterator[Path]:
-    """Three PDFs of this project's documentation: in one column, in two, and tables."""
+    """Yield three PDFs of this project's documentation: in one column, in two columns, and in tables."""
     style = getSampleStyleSheet()["BodyText"]
     style.fontSize, style.leading = 10, 12.5
     texts = [path.read_text() for path in sorted(DOCS.glob("*.md"))]
@@ -89,7 +89,7 @@ def drawn(folder: Path) -> Iterator[Path]:
 
 
 def chosen(pdfs: Sequence[Path], number: int, into: Path) -> int:
-    """Write as many pages of each PDF into one; returns how many."""
+    """Write `number` pages of each PDF into one; return how many there are."""
     whole = pypdfium2.PdfDocument.new()
     for place, path in enumerate(pdfs):
         source = pypdfium2.PdfDocument(path)
@@ -101,7 +101,7 @@ def chosen(pdfs: Sequence[Path], number: int, into: Path) -> int:
 
 
 def scanned(pdf: Path, into: Path, turn: float, noise: float) -> None:
-    """Draw the pages of a PDF as pictures in another."""
+    """Render the pages of a PDF as pictures into another PDF."""
     chance = np.random.default_rng(0)
     canvas = Canvas(str(into))
     for page in pypdfium2.PdfDocument(pdf):
@@ -112,7 +112,7 @@ def scanned(pdf: Path, into: Path, turn: float, noise: float) -> None:
             picture = Image.fromarray(grey.clip(0, 255).astype(np.uint8))
         canvas.setPageSize(page.get_size())
         out = io.BytesIO()
-        picture.save(out, "JPEG", quality=80)  # as scanners do, and 60 pages of noise would be too large without
+        picture.save(out, "JPEG", quality=80)  # as scanners do; uncompressed, 60 pages of noise would be too large
         canvas.drawImage(ImageReader(out), 0, 0, *page.get_size())
         canvas.showPage()
     canvas.save()
@@ -128,13 +128,13 @@ def read(path: Path, cache: Path, settings: LoadingSettings) -> Document:
 
 
 def text_of(document: Document, page: int) -> list[str]:
-    """The words of a page, in order, and then those of its tables."""
+    """Return the words of a page in order, then the words of its tables."""
     cells = [cell for t in document.tables if t.page == page for row in t.rows for cell in row]
     return " ".join([document.pages[page - 1].text, *cells]).split()
 
 
 def turned(box: Box, size: tuple[float, float], turn: float) -> Box:
-    """A box of shares on a picture that PIL turned against the clock around its middle."""
+    """Return the position of a box (in shares of the page) after PIL turned its picture counterclockwise."""
     width, height = size
     xs, ys = [], []
     for x, y in ((box.x0, box.y0), (box.x1, box.y0), (box.x1, box.y1), (box.x0, box.y1)):
@@ -145,7 +145,7 @@ def turned(box: Box, size: tuple[float, float], turn: float) -> Box:
 
 
 def near(wanted: Words, there: Words, size: tuple[float, float]) -> list[bool]:
-    """For each word that was recognised as it is: whether all edges of its box are near those of the text."""
+    """Return for each correctly recognised word whether all edges of its box are near those of the text."""
     width, height = size
     places: defaultdict[str, list[Box]] = defaultdict(list)
     for word, box in there:
@@ -162,7 +162,7 @@ def near(wanted: Words, there: Words, size: tuple[float, float]) -> list[bool]:
 
 
 def marks(sentence: str, truth: Words, there: Words) -> tuple[int, int, int]:
-    """How many words are marked for a sentence, how many of them rightly, and how many should be."""
+    """Return how many words are marked for a sentence, how many rightly, and how many that should be are."""
     wanted = [truth[place][1] for place in Picture(b"", tuple(truth), 1).places(sentence)]
     marked = [there[place][1] for place in Picture(b"", tuple(there), 1).places(sentence)]
     right = sum(any(_holds(box, one) for box in wanted) for one in marked)
@@ -236,7 +236,7 @@ def measure(pdf: Path, number: int, folder: Path, by_tesseract: bool) -> None:
 
 
 def odd_files(folder: Path) -> Iterator[Path]:
-    """200 pictures and PDFs that are odd, damaged or hostile."""
+    """Yield 200 pictures and PDFs that are odd, damaged or hostile."""
     chance = random.Random(0)
     page = Image.new("L", (400, 300), 255)
     for line in range(8):
@@ -268,7 +268,7 @@ def odd_files(folder: Path) -> Iterator[Path]:
                     if chance.random() < 0.3:
                         data[at] = 255
             case _:
-                data = bytearray(wholes[chance.choice(list(wholes))])  # the wrong ending
+                data = bytearray(wholes[chance.choice(list(wholes))])  # the wrong extension
         path = folder / f"odd{n}.{ending}"
         path.write_bytes(data)
         yield path
@@ -290,7 +290,7 @@ def odd(folder: Path) -> None:
 
 
 def main() -> None:
-    """See the module's docstring."""
+    """Parse the command line and measure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pages", type=int, default=60)
     parser.add_argument("--pdf", type=Path, nargs="+", default=[])

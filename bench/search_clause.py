@@ -1,9 +1,9 @@
-"""Hold the clause SEARCH of Cypher 25 beside the procedure for vectors, on a Neo4j of the newest line of its own.
+"""Compare the SEARCH clause of Cypher 25 with the procedure for vector search, on the newest line of Neo4j.
 
     python bench/search_clause.py
 
-20,000 random vectors of 256 numbers, 300 questions, each asked both ways in turn. Prints the medians, and how
-often both give the same ten.
+Runs 300 queries on 20,000 random vectors of 256 numbers, each both ways in turn. Prints the medians, and how often both
+return the same ten.
 """
 
 import statistics
@@ -34,7 +34,7 @@ OPTIONS {indexConfig: {
 
 
 def compare(session: Session) -> None:
-    """Write the vectors, ask, and print."""
+    """Write the vectors, run the queries, and print the results."""
     numbers = np.random.default_rng(1).normal(size=(20_000, 256)).tolist()
     for start in range(0, len(numbers), 2_000):
         rows = [{"number": start + i, "vector": v} for i, v in enumerate(numbers[start : start + 2_000])]
@@ -55,7 +55,7 @@ def compare(session: Session) -> None:
 
 
 def main() -> None:
-    """Start the server, compare, stop it."""
+    """Start the server, compare, and stop it."""
     with tempfile.TemporaryDirectory() as folder:
         local = LocalSettings(version="2026")
         server = LocalServer(Settings(_env_file=None, home=Path(folder), local=local))  # type: ignore[call-arg]

@@ -1,10 +1,10 @@
-"""Measure what a search costs: latency, questions a second, round trips, and CPU time of the client and the server.
+"""Measure the cost of a search: latency, questions a second, round trips, and CPU time of the client and the server.
 
     python bench/serving.py QUERIES.jsonl -c 2wiki -r pathrank -r hybrid
     python bench/serving.py QUERIES.jsonl -c 2wiki -r pathrank --against OTHER/.venv/bin/python   paired, in turns
 
-QUERIES: JSON lines with a "question". Both interpreters ask the server of KGRAG_HOME, each question one after the
-other; which is first alternates. "ratio" is the median over the questions of this one's time over the other's.
+QUERIES: JSON lines with a "question". Both interpreters query the server of KGRAG_HOME, one question after the other;
+which of them goes first alternates. "ratio" is the median over the questions of this one's time over the other's.
 """
 
 import argparse
@@ -25,7 +25,7 @@ WARM_UP = 30  # questions
 
 
 class Asker:
-    """A client in a process of its own, of whatever version of kgrag its interpreter has."""
+    """A client in a process of its own, with the version of kgrag that its interpreter has."""
 
     def __init__(self, python: str, collection: str) -> None:
         self.name = python
@@ -56,7 +56,7 @@ class Sent(logging.Handler):
 
 
 def work(collection: str) -> None:
-    """Answer requests of the process that started this one: [retriever, questions, threads] a line."""
+    """Answer requests of the parent process: [retriever, questions, threads] a line."""
     from kgrag import KnowledgeGraph
 
     with KnowledgeGraph.local() as kg:
@@ -68,11 +68,11 @@ def work(collection: str) -> None:
                 if hasattr(kg, "__getitem__"):
                     ranking = kg[collection].search(question, retriever=retriever)
                 else:
-                    ranking = kg.search(question, collection, retriever=retriever)  # before there were collections
+                    ranking = kg.search(question, collection, retriever=retriever)  # older versions
                 return time.perf_counter() - start, [[hit.passage.id, hit.score] for hit in ranking.hits]
 
             sent, log = Sent(), logging.getLogger("neo4j.io")
-            if threads == 0:  # count round trips, which is slower
+            if threads == 0:  # counts round trips, which is slower
                 log.addHandler(sent)
                 log.setLevel(logging.DEBUG)
             before, start = cpu(psutil.Process()), time.perf_counter()
@@ -90,13 +90,13 @@ def work(collection: str) -> None:
 
 
 def cpu(process: psutil.Process) -> float:
-    """Seconds of CPU time that a process has taken."""
+    """Return the CPU seconds of a process so far."""
     times = process.cpu_times()
     return float(times.user + times.system)
 
 
 def server() -> psutil.Process:
-    """The local server of KGRAG_HOME."""
+    """Return the process of KGRAG_HOME's local server."""
     from kgrag.settings import Settings
 
     home = str(Settings().home)
@@ -108,7 +108,7 @@ def server() -> psutil.Process:
 
 
 def spread(times: list[float]) -> str:
-    """The middle and the slow end of times in milliseconds."""
+    """Return the median and the slow end of times in milliseconds."""
     return f"p50 {statistics.median(times):.1f} ms  p95 {sorted(times)[int(0.95 * len(times))]:.1f} ms"
 
 

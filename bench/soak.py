@@ -1,16 +1,15 @@
-"""A week in an hour: readers, writers, failing models, backups and kills of every part, then the same work quietly.
+"""Soak-test a week's work in an hour, with failing models, backups and kills; then repeat the same work undisturbed.
 
     python bench/soak.py --hours 1 --seed 1 --out build/soak           (make soak HOURS=1 SEED=1)
     python bench/soak.py --hours 0.1                                    a try-out
 
-Neo4j, `kgrag serve`, a Python program and a language model run as processes of their own, in a folder of their own
-that is removed at the end. People use REST and /mcp as load.py has them; the Python program searches here and through
-the server; an operator runs commands on a folder that changes, one in four killed on its way; the model fails in
-bursts. The server, Neo4j and the Python program are killed, and backups made, in the first 45 % of the time: what
-they hold of memory after that is one process's. When the time is up, everything that is left undone is finished by the
-same commands again; then the collections are made again from the same documents without any disturbance, and their
-digests compared. What a user would be left alone with (a traceback, a 500, an error without a remedy), memory that
-rises in the second half of an hour, and a digest that differs are findings: it ends with 1 if there is any.
+Neo4j, `kgrag serve`, a Python program and a language model run as separate processes in a temporary folder. REST and
+/mcp users act as in load.py. The Python program searches directly and through the server. An operator runs commands on
+a changing folder; one command in four is killed. The model fails in bursts. In the first 45 % of the time the server,
+Neo4j and the Python program are killed and backups are made; later memory belongs to one process. When the time is up,
+the same commands finish all open work. Then the collections are made again from the same documents without disturbance,
+and their digests compared. The run ends with 1 if it finds a traceback, a 500 or another error without a remedy, memory
+that rises in the second half of an hour, or a digest that differs.
 """
 
 import argparse
@@ -46,23 +45,23 @@ from kgrag.values.errors import KgragError
 from kgrag.wire import dumps
 
 PEOPLE = 6
-THINK = 4.0  # seconds between two requests of one of them, on average
-SEARCHED = 500  # passages of the collection that is only read
-KILLED = 0.45  # the share of the time in which what lives long is killed
+THINK = 4.0  # seconds between two requests of a user, on average
+SEARCHED = 500  # passages of the read-only collection
+KILLED = 0.45  # the share of the time in which long-lived processes are killed
 ROUNDS = {"server": 2, "Neo4j": 2, "Python client": 1}  # how often, in an hour or less
 FAULTS = ("500", "503", "429:1", "quota", "timeout", "cut", "cut-error", "malformed", "html", "empty", "bad-json")
 """Not "truncated": kgrag uses the complete part of a truncated reply, so the graph would have fewer facts."""
 CALM = 20.0  # seconds between two bursts of faults, on average
-PATIENCE = 900.0  # seconds in which jobs must have come to an end
-JUDGED = 0.5  # hours from which on memory is judged: before, everything still warms up
-LOOK = 5.0  # seconds between two looks at memory
-COLLECT = 12  # Neo4j's garbage, every so many looks: a small collection leaves much garbage behind
-KEPT = 100  # rankings that the server keeps: of the usual 1,000, it would still gather some after an hour
+PATIENCE = 900.0  # seconds within which jobs must have ended
+JUDGED = 0.5  # hours from which on memory is judged; shorter runs are still warming up
+LOOK = 5.0  # seconds between two memory samples
+COLLECT = 12  # full collections of Neo4j's heap every so many samples, since small ones leave much garbage
+KEPT = 100  # rankings that the server caches; with the usual 1,000, the cache would still grow after an hour
 NEO4J = "Neo4j"
 
 
 def make_corpus(folder: Path) -> None:
-    """The folder that load.prepare reads."""
+    """Write the folder that load.prepare reads."""
     folder.mkdir()
     made = documents(SEARCHED, triples=3, names=SEARCHED)
     rows = ({"id": d.key, "title": d.title, "text": d.text} for d in made)
@@ -72,9 +71,9 @@ def make_corpus(folder: Path) -> None:
 
 
 class Heap:
-    """Return the used heap of Neo4j after a full garbage collection, which the JDK's jcmd requests.
+    """The used heap of Neo4j after a full garbage collection, which the JDK's jcmd requests.
 
-    Without a jcmd it is what the last collections left, small ones as a rule; `part`: which of the two it is.
+    Without jcmd it is the heap after the last, mostly small, collections; `part` says which of the two it is.
     """
 
     def __init__(self, local: LocalServer) -> None:
@@ -88,7 +87,7 @@ class Heap:
         self._graph.close()
 
     def live(self, pid: int) -> float | None:
-        """In MB; None while Neo4j, the process with this id, does not answer."""
+        """Return the live heap in MB; None while Neo4j, the process with this id, does not respond."""
         try:
             if self._jcmd is not None:
                 subprocess.run([self._jcmd, str(pid), "GC.run"], capture_output=True, check=True, timeout=60)
@@ -103,7 +102,7 @@ class Heap:
 def looking(
     parts: dict[str, Callable[[], int | None]], heap: Heap, ledger: Ledger, samples: list[Sample]
 ) -> Iterator[None]:
-    """Note the memory of the parts, by their process ids, and the heap while the block runs."""
+    """Record the memory of the parts, by their process ids, and the heap while the block runs."""
     over = threading.Event()
 
     def look() -> None:
@@ -118,7 +117,7 @@ def looking(
                         if part == NEO4J and not number % COLLECT and (live := heap.live(pid)) is not None:
                             samples.append(Sample(ledger.now, heap.part, pid, live))
                 except psutil.NoSuchProcess:
-                    continue  # it was killed
+                    continue  # the process was killed
 
     looker = threading.Thread(target=look, daemon=True)
     looker.start()
@@ -130,7 +129,7 @@ def looking(
 
 
 def break_model(model: Scripted, chance: random.Random, until: float) -> None:
-    """Have the model fail, in bursts of one kind, until then (time.monotonic)."""
+    """Let the model fail, in bursts of one kind, until `until` (time.monotonic)."""
     while (left := until - time.monotonic()) > 0:
         time.sleep(min(chance.expovariate(1 / CALM), left))
         task = chance.choice(("extract", "extract", None))
@@ -140,7 +139,7 @@ def break_model(model: Scripted, chance: random.Random, until: float) -> None:
 def kill_parts(
     ledger: Ledger, server: Served, local: LocalServer, python: PythonUser, chance: random.Random, seconds: float
 ) -> None:
-    """Kill what lives long, and start it again, at times drawn for the first part of so many seconds."""
+    """Kill and restart the long-lived processes, at random times in the first part of `seconds`."""
     begun = time.monotonic()
     victims = [part for part, times in ROUNDS.items() for _ in range(times)]
     chance.shuffle(victims)
@@ -154,7 +153,7 @@ def kill_parts(
                     server.process.wait()
                     server.start()
             case "Neo4j":
-                if (pid := local.status().pid) is not None:  # a backup may have stopped it
+                if (pid := local.status().pid) is not None:  # None while a backup has stopped it
                     with ledger.down("Neo4j"):
                         os.kill(pid, signal.SIGKILL)
                         local.ensure_running()
@@ -163,7 +162,7 @@ def kill_parts(
 
 
 def digests(settings: Settings) -> dict[str, dict[str, str]]:
-    """The digests of each collection."""
+    """Return the digests of each collection."""
     with KnowledgeGraph.local(settings) as kg:
         return {name: digest(kg.graph, name) for name in (READ, WRITTEN, FILES)}
 
@@ -171,7 +170,7 @@ def digests(settings: Settings) -> dict[str, dict[str, str]]:
 def compare(
     settings: Settings, operator: Operator, people: list[RestUser], untouched: dict[str, str]
 ) -> tuple[dict[str, bool], list[str]]:
-    """Whether each collection is as if nothing had happened, and what differs."""
+    """Return whether each collection equals an undisturbed one, and the differences."""
     held = {name: text for person in people for name, text in person.held.items()}
     with KnowledgeGraph.local(settings) as kg:
         there = {d.key for d in kg[WRITTEN].documents(limit=100_000) if d.key.startswith("boats/")}
@@ -193,7 +192,7 @@ def compare(
 
 
 def run(hours: float, seed: int, out: Path, home: Path) -> list[str]:
-    """Run it; returns the findings."""
+    """Run the soak test; return the findings."""
     seconds = 3600 * hours
     settings = Settings(_env_file=None, home=home / "kgrag")  # type: ignore[call-arg]
     local = LocalServer(settings)
@@ -268,7 +267,7 @@ def run(hours: float, seed: int, out: Path, home: Path) -> list[str]:
 
 
 def guarded(work: Callable[[], object], failures: list[str]) -> None:
-    """Do some work in a thread; that it fails is a finding."""
+    """Do some work in a thread; a failure is a finding."""
     try:
         work()
     except Exception as error:
@@ -277,14 +276,14 @@ def guarded(work: Callable[[], object], failures: list[str]) -> None:
 
 
 def main() -> None:
-    """The command line."""
+    """Parse the command line and run the soak test."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--hours", type=float, default=1.0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("build/soak"), help="folder of the report")
     parser.add_argument("--keep", action="store_true", help="leave the folder of the database and the logs")
     options = parser.parse_args()
-    for ended in (signal.SIGINT, signal.SIGTERM):  # a shell has what runs in its background ignore Ctrl-C
+    for ended in (signal.SIGINT, signal.SIGTERM):  # a shell starts its background processes with Ctrl-C ignored
         signal.signal(ended, signal.default_int_handler)
     options.out.mkdir(parents=True, exist_ok=True)
     home = Path(tempfile.mkdtemp(prefix="kgrag-soak-"))

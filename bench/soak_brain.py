@@ -1,4 +1,4 @@
-"""The language model of soak.py. Its replies follow from the text alone, so that the same work has the same result."""
+"""The language model of soak.py. Its replies depend on the text alone, so the same work has the same result."""
 
 import json
 import re
@@ -9,7 +9,7 @@ _NAME = re.compile(r"[A-Z]\w+(?: [A-Z\d][\w-]*)+")
 
 
 def reply(task: str, messages: list[dict[str, Any]], request: dict[str, Any]) -> str | None:
-    """Return the names of a passage, each tied to the next one in its sentence, for an extraction; else an answer."""
+    """Return an extraction that ties each name to the next one in its sentence, or an answer for other tasks."""
     if task != "extract":
         return "The Fram was designed by Colin Archer [1]. So the answer is: Colin Archer."
     asked = next(m["content"] for m in messages if m["role"] == "user")

@@ -1,4 +1,4 @@
-"""The Python user of soak.py: searches here and through a server until standard input closes; an operation a line.
+"""The Python user of soak.py: searches directly and through a server until standard input closes; prints JSON lines.
 
 python bench/soak_reader.py URL KEY SEED        questions, one a line, then an empty line, on standard input
 """
@@ -38,7 +38,7 @@ def search(
 
 
 def main() -> None:
-    """Search until nobody listens."""
+    """Search until the parent process closes standard input."""
     url, key, seed = sys.argv[1:]
     questions = [line.strip() for line in iter(sys.stdin.readline, "\n")]
     chance, over = random.Random(int(seed)), threading.Event()

@@ -1,4 +1,4 @@
-"""The report of a soak: tables as Markdown and JSON, and a picture of memory and latency."""
+"""The report of a soak test: tables as Markdown and JSON, and a picture of memory and latency."""
 
 import json
 from collections import Counter, defaultdict
@@ -13,7 +13,7 @@ from soak_users import Ledger, Operation
 from kgrag.lab.report import drawing
 
 _NOISE = 2.0  # standard errors within which a slope counts as zero
-_BIN = 60.0  # seconds: memory is averaged over them before a line is fitted, latencies are drawn for each
+_BIN = 60.0  # seconds: memory is averaged over each bin before a line is fitted, latencies are drawn for each
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,15 +37,15 @@ class Slope:
 
     @property
     def flat(self) -> bool:
-        """Whether it is within noise, or falls."""
+        """Whether memory falls, or its growth is within noise."""
         return self.slope <= _NOISE * self.error
 
 
 def slope(samples: Sequence[Sample], seconds: float) -> Slope | None:
-    """Return the samples of a part's last process; None if they are too few.
+    """Return the growth of a part's last process in the second half; None if its samples are too few.
 
-    A line through the means of each minute. What is left beside it is not independent from one minute to the next, so
-    its standard error is that of as many independent values as an autoregression of the first order leaves.
+    Fits a line through the means of each minute. The residuals of successive minutes are correlated, so the standard
+    error is widened to the effective sample size of a first-order autoregression.
     """
     last = samples[-1].pid
     late = [s for s in samples if s.pid == last and s.at >= seconds / 2]
@@ -88,7 +88,7 @@ def report(
 
 
 def by_part(samples: Iterable[Sample]) -> dict[str, list[Sample]]:
-    """The samples of each part."""
+    """Return the samples of each part."""
     parts = defaultdict(list)
     for sample in samples:
         parts[sample.part].append(sample)
@@ -96,7 +96,7 @@ def by_part(samples: Iterable[Sample]) -> dict[str, list[Sample]]:
 
 
 def rows(operations: Iterable[Operation], seconds: float) -> list[dict[str, Any]]:
-    """By who and kind: how many, how many of them told an error, and the times of the others in each half, in ms."""
+    """Return, by user and kind: the count, the errors, and the times of the others in each half, in ms."""
     kinds = defaultdict(list)
     for operation in operations:
         kinds[operation.who, operation.kind].append(operation)
@@ -110,7 +110,7 @@ def rows(operations: Iterable[Operation], seconds: float) -> list[dict[str, Any]
 
 
 def errors(operations: Iterable[Operation]) -> list[dict[str, Any]]:
-    """Errors by text, the most frequent first, each with one of its remedies."""
+    """Return the errors by text, the most frequent first, each with one of its remedies."""
     told = [o for o in operations if o.error or o.outcome.endswith("Error")]
     remedies = {(o.who, o.text): " ".join(o.remedy.split()) for o in told}
     counts = Counter((o.who, o.text) for o in told)
@@ -121,7 +121,7 @@ def errors(operations: Iterable[Operation]) -> list[dict[str, Any]]:
 
 
 def draw(path: Path, ledger: Ledger, samples: Sequence[Sample]) -> None:
-    """Memory of each part over time, and the times of searches beneath; kills of what lives long are lines."""
+    """Draw the memory of each part over time, and below it the search times; lines mark kills."""
     figure_class, _ = drawing()
     figure = figure_class(figsize=(8, 6), layout="constrained")
     above, below = figure.subplots(2, 1, sharex=True)
@@ -151,7 +151,7 @@ def _halves(seconds: float) -> tuple[Any, Any]:
 
 
 def _markdown(value: dict[str, Any]) -> str:
-    """The report to read."""
+    """Return the report as Markdown."""
     lines = [
         f"# Soak of {value['hours']:g} hours, seed {value['seed']}\n",
         f"Load averages at the end: {value['load']}. {len(value['kills'])} kills.\n",

@@ -26,7 +26,7 @@ _JOBS = {"extract": 3, "resolve": 2, "tree": 1, "communities": 1}
 _FIRST = ("Ada", "Colin", "Erik", "Inga", "Karl", "Nils", "Otto", "Signe", "Tora", "Ulf")
 _LAST = ("Archer", "Berg", "Dahl", "Falk", "Holm", "Larsen", "Raudi", "Sverdrup", "Vik", "Weyprecht")
 _PLACES = ("Port Arvik", "Cape Dundee", "Lake Kiel", "New Bergen", "Saint Olav", "Upper Hobart", "West Larvik")
-_CLOSE = 3.0  # seconds around the time that the server is down in which a connection may fail
+_CLOSE = 3.0  # seconds around the server's downtime in which a connection may fail
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +43,12 @@ class Operation:
 
     @property
     def text(self) -> str:
-        """The error without what differs each time: numbers and names of files."""
+        """The error without its variable parts: numbers and file names."""
         return re.sub(r"\b[0-9a-f]{32}\b|\d+(\.\d+)?|/\S+", "N", " ".join((self.error or self.outcome).split()))
 
 
 class Ledger:
-    """The operations, and the times when the server was down after a kill. Several threads use it."""
+    """The operations, and the times when the server was down after a kill. Thread-safe."""
 
     def __init__(self) -> None:
         self.begun = time.monotonic()
@@ -63,12 +63,12 @@ class Ledger:
         return time.monotonic() - self.begun
 
     def note(self, who: str, kind: str, outcome: str, seconds: float, error: str = "", remedy: str = "") -> None:
-        """Something was done, and has ended now."""
+        """Record an operation that has just ended."""
         self.operations.append(Operation(self.now - seconds, who, kind, outcome, seconds, error, remedy))
 
     @contextmanager
     def down(self, part: str) -> Iterator[None]:
-        """A part is killed and started again in this block; connections to it may break meanwhile."""
+        """Record a part that is killed and restarted in this block; connections to it may break meanwhile."""
         begun = self.now
         yield
         self.kills.append((begun, part, self.now - begun))
@@ -97,7 +97,7 @@ class Ledger:
 
 
 class RestUser(Client):
-    """One who searches, asks, uploads, deletes and has the server work."""
+    """A user of REST who searches, asks, uploads, deletes and starts jobs."""
 
     def __init__(self, ledger: Ledger, *given: Any) -> None:
         super().__init__(*given)
@@ -109,7 +109,7 @@ class RestUser(Client):
         self._ledger.note("REST", kind, outcome, seconds, said.get("error", ""), said.get("remedy", ""))
 
     def use(self, until: float) -> None:
-        """Do something, and think about it, until then (time.monotonic)."""
+        """Perform random actions with pauses until `until` (time.monotonic)."""
         self.run(until, MIX | _JOBS)
 
     def _do(self, kind: str) -> None:
@@ -123,7 +123,7 @@ class RestUser(Client):
 def use_mcp(
     ledger: Ledger, server: Served, key: str, questions: list[str], chance: random.Random, until: float
 ) -> None:
-    """Search by the tool of /mcp, every four seconds on average, until then (time.monotonic)."""
+    """Search by the tool of /mcp, every four seconds on average, until `until` (time.monotonic)."""
     headers = {"Authorization": f"Bearer {key}", "Accept": "application/json, text/event-stream"}
     with httpx.Client(base_url=f"http://127.0.0.1:{server.port}", headers=headers, timeout=150) as http:
         while time.monotonic() < until:
@@ -156,7 +156,7 @@ class PythonUser:
         self.start()
 
     def start(self) -> None:
-        """Start it."""
+        """Start the process."""
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(self._command, env=self._env, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
         assert self.process.stdin is not None
@@ -166,14 +166,14 @@ class PythonUser:
         self._follower.start()
 
     def kill(self) -> None:
-        """Kill it, and start it again."""
+        """Kill the process, and start it again."""
         with self._ledger.down("Python client"):
             self.process.kill()
             self._follower.join(30)
             self.start()
 
     def stop(self) -> None:
-        """Have it end by itself."""
+        """Close standard input, and wait until the process ends."""
         assert self.process.stdin is not None
         self.process.stdin.close()
         try:
@@ -193,19 +193,19 @@ class PythonUser:
 
 
 class Operator:
-    """Runs commands, one after another, for a folder that changes and the collection that is kept in step with it."""
+    """An operator who runs commands, one at a time, for a changing folder and the collection that mirrors it."""
 
     def __init__(self, ledger: Ledger, folder: Path, chance: random.Random, env: dict[str, str]) -> None:
         self._ledger, self._chance, self._env = ledger, chance, env
         self._folder, self._out = folder / "files", folder
-        self._usual: dict[str, float] = {}  # seconds that a command takes, the last time
+        self._usual: dict[str, float] = {}  # seconds that a command took the last time
         self._made = 0
         self._folder.mkdir()
         for _ in range(40):
             self._write_file()
 
     def work(self, until: float, backups_until: float) -> None:
-        """One command after another until then (time.monotonic); backups, which stop the database, only before."""
+        """Run commands until `until` (time.monotonic), and backups, which stop Neo4j, until `backups_until`."""
         steps = {
             self._change: 30, self._extract: 20, self._resolve: 8, self._delete: 8, self._look: 12, self._export: 6,
             self._tree: 4, self._communities: 4, self._repair: 4, self._backup: 3,
@@ -219,17 +219,17 @@ class Operator:
             time.sleep(self._chance.uniform(0, 2))
 
     def finish(self) -> None:
-        """All that may be left undone, by the same commands again; the collection `copy` goes."""
+        """Finish all open work by the same commands; delete the collection `copy`."""
         self._always("ingest", str(self._folder), "--root", str(self._folder), "-c", FILES, "--prune", "--yes")
         for collection in (FILES, WRITTEN):
-            for kind in ("tree", "communities"):  # they depend on the order in which documents came
+            for kind in ("tree", "communities"):  # their result depends on the order in which documents came
                 self._always(kind, collection, "--remove")
             self._always("extract", "-c", collection)
             self._always("resolve", collection, "--apply")
         self._run("delete", "--collection", _COPY, "--yes")
 
     def again(self) -> None:
-        """The same once, after the collection was deleted."""
+        """Delete the collection and ingest the folder once more."""
         self._always("delete", "--collection", FILES, "--yes")
         self._always("ingest", str(self._folder), "--root", str(self._folder), "-c", FILES)
 
@@ -240,7 +240,7 @@ class Operator:
         raise SystemExit(f"kgrag {' '.join(arguments)} does not end well:\n{self._ledger.operations[-1].error}")
 
     def _perhaps_killed(self, *arguments: str) -> None:
-        """Run a command; one in four is killed on its way, and every other of these is run again at once."""
+        """Run a command; kill one in four on its way, and rerun every other of these at once."""
         after = None
         if self._chance.random() < 0.25:
             after = self._chance.uniform(0.1, 1.0) * self._usual.get(_named(arguments), 5.0)
@@ -248,7 +248,7 @@ class Operator:
             self._run(*arguments)
 
     def _run(self, *arguments: str, kill_after: float | None = None) -> int:
-        """Run a command, and log its output; return its exit status, -9 when it was killed."""
+        """Run a command, and log its output; return its exit status, -9 if it was killed."""
         command = [sys.executable, "-m", "kgrag", *arguments]
         name = _named(arguments)
         begun = time.perf_counter()
@@ -269,7 +269,7 @@ class Operator:
         return ended
 
     def _change(self) -> None:
-        """Files come, go and change; then the collection is brought in step."""
+        """Add, change and delete files; then bring the collection up to date."""
         for _ in range(self._chance.randint(1, 4)):
             self._write_file()
         for path in self._some(2):
@@ -306,7 +306,7 @@ class Operator:
             self._run("db", "backup", str(self._out / "all.dump"), "--overwrite")
 
     def _export(self) -> None:
-        """A collection goes out, is deleted and comes in again."""
+        """Export a collection, delete it and import it again."""
         file = str(self._out / "copy.jsonl.gz")
         self._perhaps_killed("ingest", str(self._folder), "--root", str(self._folder), "-c", _COPY)
         self._perhaps_killed("export", file, "-c", _COPY, "--overwrite")
@@ -340,12 +340,12 @@ class Operator:
 
 
 def _named(arguments: tuple[str, ...]) -> str:
-    """The name of a command, with its group."""
+    """Return the name of a command, with its group."""
     return " ".join(arguments[: 2 if arguments[0] in GROUPS else 1])
 
 
 def _told(said: str) -> tuple[str, str]:
-    """The error that a command told on standard error, and the remedy after it."""
+    """Return the error that a command printed on standard error, and the remedy after it."""
     if "Traceback" in said:
         return said[said.index("Traceback") :], ""
     lines = [line for line in said.splitlines() if line.strip()]

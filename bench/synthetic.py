@@ -1,4 +1,4 @@
-"""Made-up documents for measurements: seeded, quick, with names and triples whose frequencies follow a power law."""
+"""Synthetic documents for measurements: seeded, fast, with name and triple frequencies by a power law."""
 
 from collections.abc import Iterator, Sequence
 
@@ -15,7 +15,7 @@ _PREDICATES = "built founded ruled visited designed married taught described dis
 
 
 def word(number: int) -> str:
-    """A pseudo-word; the common ones are short."""
+    """Return a pseudo-word; frequent ones are short."""
     text = ""
     number += len(_SYLLABLES)
     while number:
@@ -30,7 +30,7 @@ _WORDS = [word(i) for i in range(_VOCABULARY)]
 
 
 def name(number: int) -> str:
-    """The name of thing number `number`."""
+    """Return the name of entity `number`."""
     return f"{_FIRSTS[number % _FIRST]} {_LASTS[number % _LAST]}"
 
 
@@ -42,16 +42,16 @@ class PowerLaw:
         self._shares = shares / shares[-1]
 
     def draw(self, chance: np.random.Generator, *shape: int) -> np.ndarray:
-        """So many numbers."""
+        """Return random numbers in an array of this shape."""
         return np.minimum(np.searchsorted(self._shares, chance.random(shape)), len(self._shares) - 1)
 
 
 def documents(
     number: int, triples: int, names: int, words: int = 12, seed: int = 7, start: int = 0
 ) -> Iterator[Document]:
-    """The documents from `start` (in thousands) to `number`, of one passage with `triples` facts stated in its text.
+    """Yield documents `start` (in thousands) to `number`, one passage each, with `triples` facts in its text.
 
-    The i-th is about thing i and tells of others: of a million ends of triples the commonest thing has some 70,000.
+    The i-th is about entity i and mentions others: of a million ends of triples, the commonest entity has about 70,000.
     """
     things, vocabulary = PowerLaw(names), PowerLaw(_VOCABULARY, shift=1)
     facts = max(triples, 1)
@@ -71,7 +71,7 @@ def documents(
 
 
 def questions(number: int, names: int, seed: int = 11) -> list[str]:
-    """Questions with two names each: one as common as in the texts, one of any."""
+    """Return questions with two names each: one drawn like those in the texts, one at random."""
     chance = np.random.default_rng(seed)
     common, other = PowerLaw(names).draw(chance, number), chance.integers(names, size=number)
     verbs = chance.integers(len(_PREDICATES), size=number)
@@ -82,7 +82,7 @@ def questions(number: int, names: int, seed: int = 11) -> list[str]:
 
 
 class HashingEmbedder:
-    """Sums of a random vector for each word: their time is negligible."""
+    """An embedder that sums a random vector for each word, in negligible time."""
 
     name = "hashing"
 
@@ -103,5 +103,5 @@ class HashingEmbedder:
 
 
 def _place(text: str) -> int:
-    """The same number for the same word in every process."""
+    """Return the same number for the same word in every process."""
     return int.from_bytes(text.encode()[-7:], "little") * 0x9E3779B97F4A7C15 % (1 << 64) >> 50

@@ -1,8 +1,8 @@
-"""Time and memory of `kgrag enrich tree` and `communities` without a model, and of searches, on made-up passages.
+"""Measure `kgrag enrich tree` and `communities` without a model, and searches, on synthetic passages: time and memory.
 
     python bench/topics.py -n 100000 [--tree]      needs a Neo4j of its own: KGRAG_HOME=... (see `kgrag up`)
 
-The passages form groups of some hundred that share names, with a few names that all of them use.
+The passages form groups of some hundred that share names; a few names occur in all groups.
 """
 
 import argparse
@@ -39,7 +39,7 @@ _QUESTIONS, _WARM = 60, 5
 
 
 def name(number: int) -> str:
-    """Two made-up words for a number, each time the same."""
+    """Return two pseudo-words for a number, the same for the same number."""
     words = []
     for _ in range(2):
         word = ""
@@ -51,7 +51,7 @@ def name(number: int) -> str:
 
 
 def documents(count: int, seed: int = 0) -> Iterator[Document]:
-    """Documents of one passage, each with a title that is a name and six names in its text."""
+    """Yield documents of one passage, each with a name as title and six names in its text."""
     chance = random.Random(seed)
     for i in range(count):
         base = i // _GROUP * _GROUP
@@ -69,7 +69,7 @@ def main() -> None:
     parser.add_argument("--keep", action="store_true", help="leave the collection")
     given = parser.parse_args()
     settings = Settings()
-    indexing = settings.indexing.model_copy(update={"synonyms": 0})  # names that resemble each other are not read here
+    indexing = settings.indexing.model_copy(update={"synonyms": 0})  # this measurement does not use SIMILAR names
     with KnowledgeGraph.connect(settings=settings.model_copy(update={"indexing": indexing})) as kg:
         collection = kg[f"topics-{given.n}"]
         started = time.perf_counter()
@@ -91,7 +91,7 @@ def main() -> None:
 
 
 def _search(collection: Collection, retriever: str, count: int, number: int) -> float:
-    """Seconds of a search for two of the names."""
+    """Return the seconds of a search for two of the names."""
     first, second = (name(7919 * (number + shift) % count) for shift in (0, 1))
     started = time.perf_counter()
     collection.search(f"What did {first} sell to {second}?", k=15, retriever=retriever)

@@ -1,10 +1,10 @@
-"""Measure the trails of rankings: how many there are, and whether their last sentence holds the answer.
+"""Measure the trails of rankings: how many there are, and whether their last sentence contains the answer.
 
     python bench/trails.py bench/musique-gold bench/hotpot-gold          100 questions of each
 
 Each hop is checked against the graph: its passage is in the ranking, and an edge of the named entity leads to the next
 passage. `holds`: the share of trails whose last sentence contains a gold answer. `ranked`: the share of questions with
-one in the first five passages. KGRAG_NEO4J_URI, KGRAG_HOME and the like apply.
+a gold answer in the first five passages. KGRAG_NEO4J_URI, KGRAG_HOME and the like apply.
 """
 
 import argparse
@@ -25,7 +25,7 @@ def _plain(text: str) -> str:
 
 
 def _is_way(hits: list[Hit], passages: list[str]) -> bool:
-    """Whether one hit's own trail goes over these passages, in this order, and over no node twice."""
+    """Return whether one hit's own trail visits these passages in this order, and no node twice."""
     titles = {
         name: h.passage.id
         for h in reversed(hits)
@@ -41,7 +41,7 @@ def _is_way(hits: list[Hit], passages: list[str]) -> bool:
 
 
 def measure(kg: KnowledgeGraph, path: Path, number: int) -> dict[str, int]:
-    """The counts of a set."""
+    """Return the counts of a set."""
     dataset = read_dataset(path)
     name = f"trails-{path.name}"
     dataset.ingest(kg[name])

@@ -1,17 +1,17 @@
-"""Measure retrieval on made-up graphs of many sizes, loaded in bulk into a local server of their own.
+"""Measure retrieval on synthetic graphs of many sizes, each loaded in bulk into its own local server.
 
     python bench/traversal.py --size 17k --size 100k --retriever pathrank --retriever bm25
     python bench/traversal.py --size 1m --json          1,000,000 triples, on 111,000 passages
     python bench/traversal.py --passages 1m             1,000,000 passages without triples, for pathrank
-    python bench/traversal.py --size 17k --compare      and the same graph in transactions, for the rate of both
-    python bench/traversal.py --size 1m --home DIR      keep the server's folder, and measure again without a load
+    python bench/traversal.py --size 17k --compare      loads the same graph in transactions, too, and compares rates
+    python bench/traversal.py --size 1m --home DIR      keeps the server's folder; a later run skips the load
     python bench/traversal.py --passages 100k --steps 5 --retriever gnn-ret --retriever 'gnn-ret(beta=0.9)'
 
-Names, and so degrees and mentions, follow a power law. Each graph has a server of its own, empty before; memory is the
-resident set of this process, of the import tool and of the server, at their highest. A retriever is an expression as
-in `kgrag search --retriever`; each question goes to all of them in turn, and "over" is the median of the differences
-to the first one. With --steps so many questions after one another are the single ones of one question: what a
-retriever remembers is kept between them. KGRAG_LOCAL__HEAP and the like apply.
+Names, and so degrees and mentions, follow a power law. Each graph has an initially empty server of its own. Memory is
+the peak resident set of this process, of the import tool and of the server. A retriever is an expression as in `kgrag
+search --retriever`; each question goes to all of them in turn, and "over" is the median of the differences to the first
+one. --steps N treats N consecutive questions as the sub-questions of one question, and the retrievers keep their caches
+between them. KGRAG_LOCAL__HEAP and the like apply.
 """
 
 import argparse
@@ -49,7 +49,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Graph:
-    """The generated corpus: `facts` triples a passage, or sentences with two names if it is 0."""
+    """The synthetic corpus: `facts` triples a passage, or sentences with two names if it is 0."""
 
     passages: int
     triples: bool
@@ -66,7 +66,7 @@ class Graph:
 
 
 class Memory:
-    """The highest resident set, in MB, of this process and of the Java processes of a home, while it is watched."""
+    """The peak resident set, in MB, of this process and of the Java processes of a home, while it is watched."""
 
     def __init__(self, home: Path) -> None:
         self.peaks = {"client": 0.0, "import": 0.0, "server": 0.0}
@@ -109,7 +109,7 @@ def measure(
     indexing: IndexingSettings,
     home: Path | None,
 ) -> Row:
-    """Load a graph, unless `home` holds it, ask it questions, and say what both took."""
+    """Load a graph, unless `home` holds it, ask questions, and return the cost of both."""
     row: Row = {"graph": str(graph)}
     with own_home(indexing, home) as settings, Memory(settings.home) as memory:
         if not LocalServer(settings).home.has_data():
@@ -135,7 +135,7 @@ def measure(
 
 
 def load_figures(graph: Graph, report: BulkReport) -> Row:
-    """Seconds and rates of a load, the build of the vector indexes apart."""
+    """Return seconds and rates of a load, without the build of the vector indexes."""
     vectors = report.stages["vector indexes"]
     return {
         "seconds": report.seconds,
@@ -154,10 +154,10 @@ def rates(graph: Graph, seconds: float) -> Row:
 
 
 def latency(asked: dict[KnowledgeGraph, list[str]], retrievers: list[str], steps: int = 1) -> list[dict[str, Row]]:
-    """Milliseconds of a search, by graph and retriever; the graphs are asked by turns, each its own questions.
+    """Return the milliseconds of a search, by graph and retriever; the graphs take turns with their own questions.
 
-    Each question goes to every retriever, the first few questions not counted. `steps`: questions whose searches share
-    what a retriever remembers.
+    Each question goes to every retriever; the first few questions do not count. `steps`: questions whose searches share
+    the retriever's caches.
     """
     lanes = [{name: kg[COLLECTION].retriever(name) for name in retrievers} for kg in asked]
     taken: list[dict[str, list[float]]] = [{name: [] for name in retrievers} for _ in asked]
@@ -180,7 +180,7 @@ def latency(asked: dict[KnowledgeGraph, list[str]], retrievers: list[str], steps
 
 
 def figures(taken: list[float], first: list[float]) -> Row:
-    """Percentiles of milliseconds, and how much more they are than those of the first retriever."""
+    """Return percentiles of milliseconds, and the difference to those of the first retriever."""
     p50, p95 = np.percentile(taken, [50, 95])
     over = np.median(np.subtract(taken, first))
     return {"p50_ms": float(p50), "p95_ms": float(p95), "over_ms": float(over), "questions": len(taken)}
@@ -188,7 +188,7 @@ def figures(taken: list[float], first: list[float]) -> Row:
 
 @contextmanager
 def own_home(indexing: IndexingSettings, kept: Path | None = None, **local: str) -> Iterator[Settings]:
-    """Settings of a server in a folder of its own; it is stopped at the end, and the folder removed unless `kept`."""
+    """Yield settings of a server in its own folder; stop it at the end, and remove the folder unless `kept`."""
     home = kept.resolve() if kept else Path(tempfile.mkdtemp(prefix="kgrag-bench-"))
     plain = Settings(neo4j_uri=None, home=home, indexing=indexing)
     settings = plain.model_copy(update={"local": plain.local.model_copy(update=PORTS | local)})
@@ -201,7 +201,7 @@ def own_home(indexing: IndexingSettings, kept: Path | None = None, **local: str)
 
 
 def told(stage: str, done: int, total: int | None) -> None:
-    """Say on standard error when a stage begins."""
+    """Print to standard error when a stage begins."""
     if stage != told.__dict__.get("stage"):
         told.__dict__["stage"] = stage
         print(f"  {time.strftime('%H:%M:%S')} {stage} ...", file=sys.stderr)
@@ -237,13 +237,13 @@ def show(row: Row) -> None:
 
 
 def number_of(text: str) -> int:
-    """ "17k" -> 17,000, "1m" -> 1,000,000."""
+    """Convert "17k" to 17,000 and "1m" to 1,000,000."""
     unit = {"k": 1_000, "m": 1_000_000}.get(text[-1:].lower(), 1)
     return int(float(text[:-1] if unit > 1 else text) * unit)
 
 
 def main() -> None:
-    """The command line."""
+    """Parse the command line and measure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--size", action="append", default=[], type=number_of, metavar="N", help="triples: 17k, 1m")
     parser.add_argument("--passages", action="append", default=[], type=number_of, metavar="N", help="without triples")

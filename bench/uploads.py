@@ -4,8 +4,8 @@
     python bench/uploads.py --documents 60 --most 20                    a try-out
 
 Neo4j and `kgrag serve` run in a temporary folder. Small documents of five formats are sent over REST, each by its own
-request and job. The memory is the server process's, without its job processes, when all jobs so far have ended. It
-exits with 1 if that is more than `--most` MB above the start.
+request and job. The memory is measured on the server process, without its job processes, when all jobs so far have
+ended. Exits with 1 if the memory is more than `--most` MB above the start.
 """
 
 import argparse
@@ -27,13 +27,13 @@ from kgrag.graph.local.server import LocalServer
 from kgrag.server.keys import Keys
 from kgrag.settings import Settings
 
-LOOKS = (100, 500)  # documents after which memory is looked at, besides the last
-WAITING = 20  # jobs at most that have not ended
+LOOKS = (100, 500)  # documents after which memory is sampled, besides the end
+WAITING = 20  # limit of pending jobs
 _COLLECTION = "uploads"
 
 
 def word(title: str, text: str) -> bytes:
-    """A Word document."""
+    """Return a Word document."""
     file, out = docx.Document(), io.BytesIO()
     file.add_heading(title, 1)
     file.add_paragraph(text)
@@ -42,7 +42,7 @@ def word(title: str, text: str) -> bytes:
 
 
 def pdf(title: str, text: str) -> bytes:
-    """A PDF of one page."""
+    """Return a PDF of one page."""
     out = io.BytesIO()
     canvas = Canvas(out)
     for number, line in enumerate((title, *text.split(". "))):
@@ -61,7 +61,7 @@ FORMATS: dict[str, Callable[[str, str], bytes]] = {
 
 
 def document(number: int) -> tuple[str, bytes]:
-    """A name, and what stands under it."""
+    """Return a document's name and content."""
     suffix = list(FORMATS)[number % len(FORMATS)]
     text = (
         f"Boat {number} was built in Larvik by Nils Holm {number // 7}. She sailed to Port {number % 31} for coal. " * 4
@@ -77,13 +77,13 @@ class Uploader:
         self._jobs: list[str] = []
 
     def upload(self, number: int) -> None:
-        """Upload a document, once few enough others wait."""
+        """Upload a document, once few enough jobs are pending."""
         self.settle(WAITING - 1)
         files = [("files", document(number))]
         self._jobs.append(self._reply("POST", f"collections/{_COLLECTION}/documents", files=files)["id"])
 
     def settle(self, left: int = 0) -> None:
-        """Wait until no more than so many jobs are left. Raises SystemExit for one that failed."""
+        """Wait until at most `left` jobs are pending. Raises SystemExit if one has failed."""
         while len(self._jobs) > left:
             job = self._reply("GET", f"jobs/{self._jobs[0]}")
             if job["state"] in ("queued", "running"):
@@ -98,7 +98,7 @@ class Uploader:
 
 
 def measure(documents: int, settings: Settings) -> dict[int, float]:
-    """Documents that were uploaded -> MB of the server then."""
+    """Return the server's MB by number of uploaded documents."""
     key = Keys.of(settings).add("uploads", "write")
     env = {"KGRAG_SERVE__RATE": "1000000"}
     with Served(settings, env) as server:
@@ -118,7 +118,7 @@ def measure(documents: int, settings: Settings) -> dict[int, float]:
 
 
 def main() -> None:
-    """Measure it, and end with 1 if the server has grown."""
+    """Measure, and exit with 1 if the server has grown."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--documents", type=int, default=1000)
     parser.add_argument("--most", type=float, default=50.0, metavar="MB", help="that the server may have grown")

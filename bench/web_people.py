@@ -1,10 +1,10 @@
-"""Many people at the pages of a server at once: how long their pages take, what fails, and what memory it needs.
+"""Load-test the pages of a server with many people: page times, failures, and the server's memory.
 
     python bench/web_people.py http://127.0.0.1:8000 --people 50 --minutes 20 --collection demo --pid PID
 
-Each opens the application as a browser does, asks, follows the answer, comes back to it, looks at documents, at the
-graph and at a passage, and rests in between. Prints a row a minute, and the percentiles by kind of page at the end;
-ends with 1 if anything failed.
+Each person opens the application as a browser does, asks, follows the answer, comes back to it, looks at documents, at
+the graph and at a passage, and rests in between. Prints a row a minute, and the percentiles by kind of page at the end;
+exits with 1 if anything failed.
 """
 
 import argparse
@@ -30,7 +30,7 @@ _QUESTIONS = (
 
 
 class People:
-    """Their actions: seconds by kind of page, and failures."""
+    """Simulated people and their measurements: seconds by kind of page, and failures."""
 
     def __init__(self, url: str, collection: str, until: float) -> None:
         self.url, self.collection, self.until = url, collection, until
@@ -38,7 +38,7 @@ class People:
         self.failed: list[str] = []
 
     async def live(self, number: int) -> None:
-        """One of them."""
+        """Act as one person."""
         chance = random.Random(number)
         async with httpx.AsyncClient(base_url=self.url, timeout=120, trust_env=False) as client:
             await asyncio.sleep(chance.uniform(0, 20))
@@ -100,7 +100,7 @@ class People:
 
 
 async def run(people: People, number: int, pid: int | None) -> list[float]:
-    """Have them live, and say what the server needs each minute, in MB."""
+    """Run the people, and return the server's memory each minute, in MB."""
     server = psutil.Process(pid) if pid else None
     work = asyncio.gather(*(people.live(n) for n in range(number)))
     needs: list[float] = []
@@ -114,7 +114,7 @@ async def run(people: People, number: int, pid: int | None) -> list[float]:
 
 
 def main() -> None:
-    """See the top."""
+    """Parse the command line and run the people."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("url")
     parser.add_argument("--people", type=int, default=50)

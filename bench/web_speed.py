@@ -1,4 +1,4 @@
-"""How soon a visitor sees something, in Chromium: first paint, first step, first words, a source.
+"""Measure how soon a visitor sees something in Chromium: first paint, first step, first words, a source.
 
     python bench/web_speed.py http://127.0.0.1:8000 --collection demo
 
@@ -49,7 +49,7 @@ def look(page: Page, url: str, collection: str, question: str) -> dict[str, floa
 
 
 def main() -> None:
-    """See the top."""
+    """Parse the command line and measure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("url")
     parser.add_argument("--collection", default="demo")

@@ -1,9 +1,9 @@
-"""Make a dump in the form of Wikidata's, of made-up data: a power law, hubs, and the oddities of the real one.
+"""Make a synthetic dump in Wikidata's format: a power law, hubs, and the oddities of the real one.
 
     python bench/wikidata.py dump.json.gz --statements 1m --odd 1000
 
-Names share words about as often as those of people do. A sixth of the statements say what an entity is an instance of,
-and four in five of them the same class: of 10 million statements 1.3 million meet there. Besides there are texts and
+Names share words about as often as people's names do. A sixth of the statements give an entity's class ("instance of"),
+four in five of them the same class: 1.3 million of 10 million statements meet there. The dump also contains texts and
 identifiers, which an import leaves out.
 """
 
@@ -20,7 +20,7 @@ from synthetic import word
 
 CLASSES = ("vessel", "harbour", "person", "island", "company", "river", "expedition", "book")
 PREDICATES = ("instance of", "designed by", "owned by", "located in", "named after", "part of", "sailed to", "built on")
-OBJECTS = 5  # statements of an entity on others, besides its class and a date
+OBJECTS = 5  # statements of an entity about others, besides its class and a date
 _EACH = OBJECTS + 2
 _FACT = (
     '{"mainsnak":{"snaktype":"value","property":"%s","hash":"b6d1f1ab4d1d2d4ed9f0b0b2b0e5a1c7d8e9f0a1",'
@@ -40,18 +40,18 @@ _TEXT = (
 
 
 def name_of(number: int) -> str:
-    """The name of the entity of that number: of 2,000 first and 200,000 last words, by a power law."""
+    """Return the name of an entity: one of 2,000 first and 200,000 last words, by a power law."""
     chance = random.Random(number)
     return " ".join(word(_rank(chance, *law)).title() for law in ((2_000, 10, 60_000), (200_000, 100, 400_000)))
 
 
 def _rank(chance: random.Random, n: int, shift: int, first: int) -> int:
-    """The k-th of n words with a probability proportional to 1 / (k + shift); the words begin at `first`."""
+    """Return `first` + k, where the k-th of n words has a probability proportional to 1 / (k + shift)."""
     return first + int(shift * ((n / shift + 1) ** chance.random() - 1))
 
 
 def entity_lines(statements: int, seed: int = 1) -> Iterator[str]:
-    """The lines of properties, classes and entities with so many statements that an import keeps."""
+    """Yield the lines of properties, classes and entities with `statements` statements that an import keeps."""
     chance = random.Random(seed)
     count = max(1, statements // _EACH)
     for number, predicate in enumerate(PREDICATES, 1):
@@ -83,7 +83,7 @@ def entity_lines(statements: int, seed: int = 1) -> Iterator[str]:
 
 
 def odd_lines(number: int, first: int = 900_000_000) -> Iterator[tuple[str, str]]:
-    """Lines with the oddities of real dumps, each with the kind that an import counts it as."""
+    """Yield lines with the oddities of real dumps, each with the kind that an import counts it as."""
     kinds = list(_odd("Q0"))
     for i in range(number):
         key = f"Q{first + i}"
@@ -139,7 +139,7 @@ def _labels(text: str) -> dict[str, dict[str, str]]:
 
 
 def write(path: Path, statements: int, odd: int = 0) -> Counter[str]:
-    """Write a dump; returns what its oddities are to be counted as."""
+    """Write a dump; return the expected counts of its oddities by kind."""
     expected: Counter[str] = Counter()
     with (
         gzip.open(path, "wt", 1, encoding="utf-8") if path.suffix == ".gz" else path.open("w", encoding="utf-8")
@@ -157,7 +157,7 @@ def write(path: Path, statements: int, odd: int = 0) -> Counter[str]:
 
 
 def number(text: str) -> int:
-    """100k, 10m or a plain number."""
+    """Convert 100k, 10m or a plain number."""
     unit = {"k": 1_000, "m": 1_000_000}.get(text[-1:].lower())
     return int(float(text[:-1]) * unit) if unit else int(text)
 

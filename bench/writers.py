@@ -1,8 +1,8 @@
-"""Measure the transactions that write documents with triples: side by side, colliding, and against LightRAG's.
+"""Measure the transactions that write documents with triples: in parallel, in conflict, and against LightRAG's.
 
-    python bench/writers.py                            1, 2 and 4 transactions side by side, in turns
-    python bench/writers.py --collide 1000             how many of 1,000 batches with the same names are tried again
-    python bench/writers.py --lightrag                 names and triples with and without vectors, beside LightRAG
+    python bench/writers.py                            1, 2 and 4 parallel transactions, in turns
+    python bench/writers.py --collide 1000             how many of 1,000 batches with the same names are retried
+    python bench/writers.py --lightrag                 names and triples with and without vectors, against LightRAG
 
 Everything is prepared before the clock starts, so only the product's own write of a batch is measured. Names follow a
 power law, so that parallel transactions always share some. Server: KGRAG_NEO4J_*, else the local one.
@@ -31,11 +31,11 @@ from kgrag.settings import IndexingSettings, Settings
 from kgrag.values.identity import document_id
 
 T = TypeVar("T")
-KNOWLEDGE = 5000  # names or facts of a transaction without vectors, as an import of knowledge has them
+KNOWLEDGE = 5000  # names or facts of a transaction without vectors, as in an import of knowledge
 
 
 class Counting(Graph):
-    """A graph that counts how often a transaction was tried."""
+    """A graph that counts the attempts of transactions."""
 
     def __init__(self, settings: Settings) -> None:
         assert settings.neo4j_uri is not None
@@ -73,7 +73,7 @@ class Bench:
         remove_collection(self.graph, collection, sum(count_nodes(self.graph, collection.name).values()))
 
     def batches(self, collection: Collection, passages: int, triples: int, names: int, size: int) -> Iterator[Batch]:
-        """Made-up documents of a passage each, prepared, `size` to a batch."""
+        """Yield prepared batches of synthetic documents with one passage each, `size` to a batch."""
         prepare = Preparing(collection.name, collection.indexing, collection.language, self.embedder, size)
         made = [
             PendingDocument(document_id(collection.name, d.key), d, ExistingDocument(False), None)
@@ -84,7 +84,7 @@ class Bench:
                 yield prepared.batch
 
     def seconds(self, collection: Collection, batches: Sequence[Batch], writers: int) -> float:
-        """How long some writers take for the batches."""
+        """Return how long some writers take for the batches."""
         begun = time.perf_counter()
         with Writers(self.graph, collection, writers) as pool:
             for batch in batches:
@@ -93,7 +93,7 @@ class Bench:
 
 
 def side_by_side(bench: Bench, passages: int, triples: int, size: int, rounds: int) -> dict[str, Any]:
-    """Seconds by how many transactions run side by side, in turns; the first turn warms up."""
+    """Return seconds by number of parallel transactions, in turns; the first turn warms up."""
     taken: dict[int, list[float]] = {1: [], 2: [], 4: []}
     for turn in range(rounds + 1):
         for writers in taken:
@@ -115,7 +115,7 @@ def side_by_side(bench: Bench, passages: int, triples: int, size: int, rounds: i
 
 
 def collide(bench: Bench, number: int, writers: int) -> dict[str, Any]:
-    """Batches of five documents, all with names out of the same two hundred: how many were tried again."""
+    """Write batches of five documents, all with names out of the same two hundred; count the retries."""
     collection = bench.collection()
     batches = list(bench.batches(collection, number * 5, 3, 200, 5))
     before = bench.graph.tried - bench.graph.written
@@ -126,7 +126,7 @@ def collide(bench: Bench, number: int, writers: int) -> dict[str, Any]:
 
 
 def against_lightrag(bench: Bench, settings: Settings, passages: int, triples: int, rounds: int) -> dict[str, Any]:
-    """Seconds for the same names and triples: as batches with vectors, as knowledge without, and by LightRAG."""
+    """Return seconds for the same names and triples: as batches with vectors, as knowledge without, by LightRAG."""
     with_vectors, without, theirs = [], [], []
     for turn in range(rounds + 1):
         collection = bench.collection()
@@ -163,7 +163,7 @@ def against_lightrag(bench: Bench, settings: Settings, passages: int, triples: i
 
 
 def knowledge(graph: Graph, batches: Sequence[Batch]) -> float:
-    """Seconds for the names and triples as an import of knowledge writes them, without passages and vectors."""
+    """Return seconds for the names and triples written like an import of knowledge, without passages and vectors."""
     name = f"writers {os.getpid()} knowledge"
     collection = create_knowledge(graph, name, "en", 0.0)
     entities = {row["id"]: row for batch in batches for row in batch.entities.values()}
@@ -188,7 +188,7 @@ def knowledge(graph: Graph, batches: Sequence[Batch]) -> float:
 
 
 def main() -> None:
-    """The command line."""
+    """Parse the command line and measure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--passages", type=int, default=2000, metavar="N")
     parser.add_argument("--triples", type=int, default=9, metavar="K", help="of each passage")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# docling-slim with the extras for Word files converts a Word file in 2.142.1; in 2.143.0 the same program cannot import
-# the converter: it wants torch, which the extras for Word files do not bring.
+# docling-slim 2.142.1 with the extras for Word files converts a Word file. In 2.143.0 the same program cannot import
+# the converter, because it requires torch, which these extras do not install.
 # docling-slim 2.142.1 and 2.143.0, python-docx 1.2.0.
 # Source: by experiment.
 set -euo pipefail

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A paragraph of reStructuredText that begins with an initial is a list when it has one line, and a paragraph when it has
-# two: the initial is the mark of an item, and is not in the text of the document. "I. Newton" is item 1 in Roman numerals.
+# A reStructuredText paragraph that begins with an initial is a paragraph if it has two lines, but a list if it has one.
+# docutils takes the initial for an item's mark and drops it from the text. "I. Newton" is item 1 in Roman numerals.
 # docutils 0.23.
 # Source: https://docutils.sourceforge.io/docs/ref/rst/restructuredtext.html#enumerated-lists
 set -euo pipefail

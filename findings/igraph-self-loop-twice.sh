@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The PageRank of an undirected graph differs by library where a node has an edge to itself: igraph counts it twice when the
-# node's edges share its rank, networkx once. The order of the nodes may turn, as here.
+# Libraries disagree on the PageRank of an undirected graph with self-loops. When a node's edges share its rank, igraph
+# counts a self-loop twice, networkx once. This can reverse the order of the nodes, as here.
 # igraph 1.0.0, networkx 3.6.1.
 # Source: by experiment.
 set -euo pipefail

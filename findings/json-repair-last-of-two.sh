@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Of two damaged JSON objects of the same keys in one text, as models write when they answer once for each sentence,
-# json_repair gives the last only, as a dict; with other keys it gives a list of both. Nothing tells that one was dropped.
+# Models that answer once for each sentence write two JSON objects with the same keys in one text. If they are damaged,
+# json_repair returns only the last as a dict, without any warning. With different keys it returns a list of both.
 # json_repair 0.64.6.
 # Source: by experiment.
 set -euo pipefail

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# LanceDB's full-text index leaves out stop words by default, and "who" is one of them (it is none in Lucene's English list):
-# a search for the band "The Who" finds nothing, not even its title, and no error says so. remove_stop_words=False finds it.
+# LanceDB's full-text index removes stop words by default, and "who" is one (not so in Lucene's English list). A search
+# for the band "The Who" finds nothing, not even its title, without an error. remove_stop_words=False finds it.
 # lancedb 0.40.0.
 # Source: https://lancedb.github.io/lancedb/fts/ and by experiment.
 set -euo pipefail

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# LanceDB takes a list of numbers for a vector only if the column's name says so: one called "vector" can be searched, the
-# same numbers in a column "v" are a plain list, and the search fails with "no vector column" long after the rows were
-# written. A schema with a list of fixed size makes it one.
+# LanceDB takes a list of numbers for a vector only if the column has the right name. A column "vector" can be searched.
+# The same numbers in a column "v" are a plain list, and a search fails with "no vector column" long after the rows were
+# written. A schema with a fixed-size list makes it a vector.
 # lancedb 0.40.0.
 # Source: by experiment.
 set -euo pipefail

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A tool of the MCP Python SDK drops arguments that it does not take and answers as if they had been used: a filter with a
-# misspelt name filters nothing. The schema that it publishes does not forbid further arguments either.
+# A tool of the MCP Python SDK silently drops unknown arguments and answers as if it had used them: a filter with a
+# misspelt name filters nothing. Its published schema does not forbid additional arguments either.
 # mcp 2.3.0.
 # Source: by experiment.
 set -euo pipefail

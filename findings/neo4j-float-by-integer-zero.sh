@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# A float divided by the integer 0 is Infinity where the 0 is written, and an error where it is counted or read: 1.0/0 and
-# 1.0/0.0 give Infinity, 1.0/COUNT {...}, 1.0/size(list) and 1.0/n.count raise "/ by zero". Two counts of one statement may
-# differ, too, since others commit between them: a neighbour that was matched and counted again can be gone.
+# A float divided by the integer 0 is Infinity for a literal 0, but an error for a count or a property: 1.0/0 and
+# 1.0/0.0 give Infinity, 1.0/COUNT {...}, 1.0/size(list) and 1.0/n.count raise "/ by zero". Two counts in one statement
+# may also differ, since others commit in between: a neighbour that was matched can be gone in the second count.
 # Neo4j 5.26.31 and 2026.08.1.
 # Source: by experiment.
 set -euo pipefail

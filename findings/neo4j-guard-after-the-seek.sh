@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# A condition on rows that are there already (`WITH * WHERE size(near) < 1`) does not keep the MATCH behind it from reading:
-# in a subquery of CALL the planner looks up the nodes of the MATCH first and applies the condition to each of them after.
-# A branch that is taken for one question in a thousand so reads all nodes at every question; its result is right, so that
-# only PROFILE tells. UNWIND CASE WHEN ... THEN [value] ELSE [] END in place of the condition, with the MATCH by that
+# A condition on existing rows (`WITH * WHERE size(near) < 1`) does not keep the following MATCH from reading. In a
+# subquery of CALL the planner looks up the nodes of the MATCH first and applies the condition to each of them
+# afterwards. A branch for one question in a thousand thus reads all nodes for every question. Its result is right, so
+# only PROFILE shows it. UNWIND CASE WHEN ... THEN [value] ELSE [] END instead of the condition, with the MATCH on that
 # value, reads nothing. Neo4j 5.26.31 and 2026.08.1.
 # Source: by experiment.
 set -euo pipefail

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# One label and property can have one full-text index only, whatever the analyzer: a second one with another analyzer is
-# "an index that already exists", and with IF NOT EXISTS it is passed over without an error. What asks it by name fails then.
+# A label and property can have only one full-text index, whatever the analyzer. A second one with another analyzer
+# fails as "an index that already exists"; IF NOT EXISTS skips it silently, and queries by its name fail later.
 # Neo4j 5.26.31 and 2026.08.1.
 # Source: by experiment.
 set -euo pipefail

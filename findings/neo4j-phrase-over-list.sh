@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A full-text index takes lists of strings, but without a gap between the elements: a phrase is found that no element holds,
-# from the end of one to the beginning of the next.
+# A full-text index accepts lists of strings, but leaves no gap between the elements. A phrase query therefore matches
+# across the end of one element and the beginning of the next.
 # Neo4j 5.26.31 and 2026.08.1.
 # Source: by experiment.
 set -euo pipefail

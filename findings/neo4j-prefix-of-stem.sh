@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# With a stemming analyzer a search by prefix goes by the stems, and the prefix is not stemmed: of a text with "universities"
-# universiti* and universities* find nothing, though each begins the word; univers* does.
+# With a stemming analyzer, a prefix query matches stems, but the prefix itself is not stemmed. In a text with
+# "universities", univers* matches, but universiti* and universities* do not, though each is a prefix of the word.
 # Neo4j 5.26.31 and 2026.08.1, analyzer `english`.
 # Source: by experiment.
 set -euo pipefail

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Two date-times of one instant in different zones are not equal in Cypher, and an index does not find one by the other.
-# They are ordered, too: the one with the later local time is the greater, so that "not before and not after" is false.
+# Two date-times of the same instant in different zones are not equal in Cypher, and an index does not find one by the
+# other. They are also ordered: the one with the later local time is greater, so "not before and not after" is false.
 # Neo4j 5.26.31 and 2026.08.1.
 # Source: https://neo4j.com/docs/cypher-manual/current/values-and-types/ordering-equality-comparison/
 set -euo pipefail

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# toInteger reads other texts in 2026 than in 5.26: '0x1F' is 31, '1_000' is 1000, and ' 5 ' is 5, where all were null; a
-# product code such as '0x1F' turns into a number after an upgrade. It is the server, not the version of Cypher asked for.
+# toInteger accepts more notations in 2026 than in 5.26: '0x1F' is 31, '1_000' is 1000, and ' 5 ' is 5; all were null.
+# An upgrade thus turns a product code such as '0x1F' into a number. The server decides, not the Cypher version.
 # Neo4j 5.26.31 against 2026.08.1 (with CYPHER 5 and CYPHER 25).
 # Source: by experiment.
 set -euo pipefail

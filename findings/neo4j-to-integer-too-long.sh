@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# toInteger gives null for a text that is no number, but for one of too many digits it raises, and so fails a whole load
-# for one long account number; toIntegerOrNull gives null. A float that is too large becomes the largest integer without a word.
+# toInteger returns null for text without a number, but raises for too many digits, so one long account number fails a
+# whole load. toIntegerOrNull returns null. A float that is too large silently becomes the largest integer.
 # Neo4j 5.26.31 and 2026.08.1.
 # Source: by experiment.
 set -euo pipefail

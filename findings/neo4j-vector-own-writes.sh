@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Within a transaction a full-text index finds the nodes that the transaction has just made, a vector index does not:
-# a search for near duplicates before the commit misses those of the same batch.
+# Within a transaction a full-text index finds the transaction's own new nodes, but a vector index does not. A search
+# for near duplicates before the commit misses those of the same batch.
 # Neo4j 5.26.31 and 2026.08.1.
 # Source: by experiment.
 set -euo pipefail

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Bold that is made by printing a word twice, a third of a point apart, is doubled letter by letter in pdfplumber; PDFium
-# drops the second print by itself, so that the two readers do not agree on the text of a page.
+# Some PDFs make bold by printing a word twice, a third of a point apart. pdfplumber doubles each letter; PDFium drops
+# the second print, so the two readers disagree on the text of a page.
 # pdfplumber 0.11.10, pypdfium2 5.15.2.
 # Source: by experiment; https://github.com/jsvine/pdfplumber (dedupe_chars)
 set -euo pipefail

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A table that is set sideways on an upright page, as in many reports, comes out of pdfplumber as letters in the wrong order
-# (upwards) or with a line for each word (downwards), and nothing says so; PDFium reads it as it was written.
+# Many reports have a sideways table on an upright page. pdfplumber silently returns its letters in the wrong order
+# (upwards) or with one line per word (downwards); PDFium returns the original text.
 # pdfplumber 0.11.10, pypdfium2 5.15.2.
 # Source: by experiment.
 set -euo pipefail

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What a PDF crops away, such as a printer's slug line, is not on the page that a reader shows, but pdfplumber and PDFium
-# both give it as text of the page.
+# A PDF can crop away content, such as a printer's slug line. Viewers do not show it, but pdfplumber and PDFium both
+# return it as text of the page.
 # pdfplumber 0.11.10, pypdfium2 5.15.2.
 # Source: by experiment; ISO 32000-1, section 14.11.2 (page boundaries).
 set -euo pipefail

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Rows of a Parquet file whose times are in nanoseconds, as pandas wrote them for years, cannot be had as Python values
-# unless pandas is installed: to_pylist() raises a plain ValueError at the first time that is no whole microsecond,
-# after having given rows whose times were.
+# pandas wrote times in nanoseconds to Parquet files for years. pyarrow cannot convert such rows to Python values unless
+# pandas is installed: to_pylist() raises a plain ValueError at the first time that is not a whole microsecond, after it
+# has converted the rows before.
 # pyarrow 26.0.1, without pandas.
 # Source: by experiment.
 set -euo pipefail

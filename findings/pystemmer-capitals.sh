@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A Snowball stemmer takes capitals for letters that it does not know: "Universities" gets another stem than "universities",
-# and not just one with a capital; in German the stem keeps the capital of each noun. The text must be in lower case before.
+# A Snowball stemmer does not recognise capitals as letters: "Universities" has another stem than "universities", not
+# just a capitalised one. In German the stem keeps each noun's capital. Lower-case the text before stemming.
 # PyStemmer 3.1.0.
 # Source: by experiment.
 set -euo pipefail

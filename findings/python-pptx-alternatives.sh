@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# PowerPoint wraps a text box with an equation, or a picture of a new kind, in alternatives (ISO/IEC 29500-3: a Choice, and
-# a Fallback for older programs). python-pptx passes over what is wrapped: `slide.shapes`, placeholders and the title are
-# without it, and nothing says so. In a paragraph, where an equation alone is wrapped, the rest of its text is there.
+# PowerPoint wraps a text box with an equation, or a picture in a new format, in alternatives (ISO/IEC 29500-3: a
+# Choice, and a Fallback for older programs). python-pptx silently skips wrapped shapes: `slide.shapes`, placeholders
+# and the title lack them. In a paragraph only the equation is wrapped, and the rest of the text is present.
 # python-pptx 1.0.2.
 # Source: by experiment.
 set -euo pipefail

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The flags of one call stay with a RapidOCR object: after a line was read with use_det=False, a page that is passed without
-# any flag is not searched for lines either, and all of it is read as one line. The defaults in the signature are None.
+# A RapidOCR object remembers the flags of a call. After a line was read with use_det=False, a page without any flag is
+# not searched for lines either, but read as one line. The defaults in the signature are None.
 # rapidocr 3.10.0 with its own models, onnxruntime 1.32.0, pillow 12.3.0.
 # Source: by experiment.
 set -euo pipefail

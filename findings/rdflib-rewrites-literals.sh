@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# rdflib writes typed literals in another form than it read: "007"^^xsd:integer becomes "7", "PT36H"^^xsd:duration
-# "P1DT12H", and a date loses its zone. A number of a product is then another one, and a Turtle file and the N-Triples
-# of the same graph do not hold the same text. pyoxigraph leaves literals as they are (RDF 1.1: the lexical form is part of them).
+# rdflib normalises typed literals: "007"^^xsd:integer becomes "7", "PT36H"^^xsd:duration becomes "P1DT12H", and a date
+# loses its zone. So a product number changes, and a Turtle file and N-Triples of the same graph have different text.
+# pyoxigraph preserves literals (RDF 1.1: the lexical form is part of them).
 # rdflib 7.6.0, pyoxigraph 0.5.13.
 # Source: https://rdflib.readthedocs.io/en/stable/rdf_terms/ (normalisation), https://www.w3.org/TR/rdf11-concepts/#section-Graph-Literal
 set -euo pipefail

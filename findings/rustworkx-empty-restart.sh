@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Personalised PageRank with a restart that is empty or all zero is no error of its own in rustworkx: it runs all its rounds
-# and then says that it did not converge; nor does one of a graph in which a node's only edges have weight 0, which networkx
-# treats as a node without edges. More rounds do not help.
+# rustworkx does not reject personalised PageRank with an empty or all-zero restart: it uses all iterations and then
+# reports that it did not converge. The same happens if a node's only edges have weight 0, which networkx treats as a
+# node without edges. More iterations do not help.
 # rustworkx 0.18.1, networkx 3.6.1.
 # Source: by experiment.
 set -euo pipefail

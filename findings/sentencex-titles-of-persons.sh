@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# French has its own rules in sentencex, and "M. Dupont", "Mme. Curie" and "Dr. Martin" are two sentences each; the same
-# titles are whole in English, Spanish, Italian, Portuguese and Dutch. In German "19. Jahrhundert" is cut, and
-# "3. Oktober" is not; in Japanese a quotation ends the sentence that it is part of.
+# sentencex has rules for French, but splits "M. Dupont", "Mme. Curie" and "Dr. Martin" into two sentences each. It
+# keeps these titles whole in English, Spanish, Italian, Portuguese and Dutch. In German it splits "19. Jahrhundert",
+# but not "3. Oktober". In Japanese a quotation ends the sentence that contains it.
 # sentencex 1.0.32.
 # Source: by experiment.
 set -euo pipefail

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A link of RTF becomes its text with the address glued to it, in brackets and the quotation marks of the field's code:
-# `the site("https://example.org/a") is new`. A field of another kind, such as the number of a page, leaves no code behind.
+# striprtf appends a link's address to its text, with the brackets and quotation marks of the field code: `the
+# site("https://example.org/a") is new`. Other fields, such as a page number, leave no code behind.
 # striprtf 0.0.35.
 # Source: by experiment.
 set -euo pipefail

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The relatedness of two articles cannot be read by the tagme package since Python 3.9: it has the standard library's
-# HTMLParser unescape each title, by a method that Python took away. A reply to a question for annotations is read, though
-# their titles have the same escapes, which it leaves as they are: "AT&amp;T".
+# The tagme package cannot read the relatedness of two articles since Python 3.9: it unescapes each title with a method
+# of the standard library's HTMLParser that Python removed. It does read replies with annotations, but leaves the same
+# escapes in their titles: "AT&amp;T".
 # tagme 0.1.3.
 # Source: https://docs.python.org/3/whatsnew/3.9.html#removed (HTMLParser.unescape)
 set -euo pipefail

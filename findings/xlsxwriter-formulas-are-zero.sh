@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# A formula in a workbook that XlsxWriter made (as pandas does by default) has the stored value 0 until a spreadsheet
-# program calculates it: read with data_only=True, each sum is the number 0, not None as of openpyxl's own formulas. The
-# workbook says that it wants to be calculated (fullCalcOnLoad), which readers pass over.
+# A formula in a workbook by XlsxWriter (pandas's default) has the stored value 0 until a spreadsheet program calculates
+# it. With data_only=True each sum is the number 0, not None as for openpyxl's own formulas. The workbook requests a
+# calculation (fullCalcOnLoad), which readers ignore.
 # XlsxWriter 3.3.1, openpyxl 3.1.5.
 # Source: https://xlsxwriter.readthedocs.io/working_with_formulas.html
 set -euo pipefail

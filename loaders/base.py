@@ -23,7 +23,7 @@ MB = 1024 * 1024
 SAMPLE = 64 * 1024
 """Bytes at the beginning of a file that are inspected to detect its format."""
 
-_BOMS = (  # UTF-32 comes first, since its mark begins like that of UTF-16
+_BOMS = (  # UTF-32 comes first, since its mark begins like UTF-16's
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -56,7 +56,7 @@ _MAX_DEPTH = 32  # nesting of metadata, so that writing it as JSON cannot overfl
 
 
 class BadInput(Exception):
-    """A file or a row that cannot be read; the message becomes that of a Problem.
+    """A file or a row that cannot be read; its message becomes the message of a Problem.
 
     Example:
         >>> try:
@@ -296,7 +296,7 @@ def read_text(source: Source, declared: Callable[[bytes], str | None] | None = N
 
 
 def legacy_encoding(source: Source, data: bytes) -> str | None:
-    """Return the encoding of a text that is not UTF-8: that of `source`, else a guess, else None."""
+    """Return the encoding of a text that is not UTF-8: the source's own, else a guess, else None."""
     return source.encoding or find_encoding(data)
 
 

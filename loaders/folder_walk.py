@@ -301,7 +301,7 @@ def is_dir(path: Path) -> bool:
     """Return whether a path is a folder, or False if that cannot be determined."""
     try:
         return path.is_dir()
-    except OSError:  # in a folder without search permission, whose names alone can be read
+    except OSError:  # a folder without search permission gives only names
         return False
 
 

@@ -103,7 +103,7 @@ def _nested(lines: Sequence[str], depth: int) -> Any:
 
 
 def _item(lines: Sequence[str], depth: int) -> Any:
-    """Return a list item from its lines, of which the first has lost its marker."""
+    """Return a list item from its lines; the first line has lost its marker."""
     if _KEY.match(lines[0].strip()):
         return _nested([lines[0].strip(), *lines[1:]], depth + 1)
     return _value(_joined("", lines))

@@ -112,7 +112,7 @@ def table_of(
 
 
 def with_head(rows: Sequence[Sequence[str]], *, usual: bool, sure: bool = True) -> list[list[str]]:
-    """Return rows of which the first is the header; a row of empty cells is added if no header is recognised.
+    """Return rows with the header first; add a row of empty cells if no header is recognised.
 
     `usual`: as in `table_of`; `sure`: whether a header may be recognised by the cells below it.
     """

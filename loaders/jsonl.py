@@ -109,7 +109,7 @@ def load_json(source: Source, columns: Columns) -> Iterator[Item]:
 
 
 def _sequence(text: str) -> Iterator[Any]:
-    """Yield the JSON values of a text, of which JSON Lines has several. Raises BadInput."""
+    """Yield the JSON values of a text; JSON Lines has several. Raises BadInput."""
     place, end = 0, len(text.rstrip())
     text = text.removeprefix("\ufeff")
     while place < end or not place:

@@ -322,7 +322,7 @@ _RELATIVE = re.compile(r"(?![a-z][a-z0-9+.-]*:|/)[^?#]+", re.IGNORECASE)
 _ATTRIBUTED = ("image", "link_close", "code_inline", "strong_close", "em_close")
 """Tokens that attributes may follow, "{ .md-button }"."""
 _FIELDS = re.compile(r"(?:\**[^\W\d_][^\n:.;,?!*]{0,40}(?:\*\*:|:\*\*|:) +\S[^\n]{0,99}(?:\n|$)){2,}")
-"""Lines such as "Length: 30 m", each of which is a separate field."""
+"""Successive lines such as "Length: 30 m", each a separate field."""
 _SIGNS = {"sup": "^", "sub": "_"}
 _LEFT_OUT = {
     **dict.fromkeys(("del", "s", "strike"), "deleted piece"), "rt": "reading of characters", "rp": "",

@@ -13,7 +13,7 @@ from pypdfium2 import raw
 from kgrag.loaders.base import BadInput
 
 WIDTH, HEIGHT = 1240, 3200
-"""Largest picture in pixels; the width is that of a portrait A4 page at 150 dots an inch."""
+"""Largest picture in pixels; the width is a portrait A4 page's at 150 dots an inch."""
 
 _MOST = 30e6  # pixels of a page for recognition
 _GRID = 10_000  # steps across a page to which the corners of words are rounded

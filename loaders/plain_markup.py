@@ -1,4 +1,4 @@
-"""AsciiDoc, Org and notebooks: written anew as Markdown, whose reader knows headings, lists, code and tables."""
+"""AsciiDoc, Org and notebooks: converted to Markdown, whose reader knows headings, lists, code and tables."""
 
 import csv
 import json
@@ -14,9 +14,9 @@ from kgrag.loaders.markdown import markdown_document
 from kgrag.loaders.reading import Format, single_document
 from kgrag.values.documents import Document
 
-_FENCE = "~~~~~~~~"  # longer than those of any code
+_FENCE = "~~~~~~~~"  # longer than any fence in code
 _MOST_COLUMNS = 100
-_LONGEST_VALUE = 200  # characters: of longer ones, named in each other, a small file would become a huge text
+_LONGEST_VALUE = 200  # characters; nested references to longer values could expand a small file to a huge text
 _LONGEST_MACRO = 2000  # characters
 _ADOC_BLOCKS = re.compile(r"(-{2}|-{4,}|\.{4,}|={4,}|_{4,}|\*{4,}|\+{4,}|/{4,}|```\w*)\s*")
 _ADOC_HEADING = re.compile(r"(={1,6})\s+(\S.*)")
@@ -26,7 +26,7 @@ _ADOC_CONDITION = re.compile(r"(?:ifn?def|ifeval|endif)::")
 _ADOC_ATTRIBUTE = re.compile(r":!?([\w-]+)!?:(?:\s+(.*))?")
 _ADOC_NAME = re.compile(r"(?<!\\)\{([\w-]+)\}")
 _ADOC_OPEN = re.compile(r"(?:(?:link|xref|footnote):\S*|https?://\S+)\[[^\]]*$")
-"""A macro that the next line closes."""
+"""A macro that continues on the next line."""
 _ADOC_FOOTNOTE = re.compile(r"footnote:([\w-]*)\[([^\]]*)\]")
 _ADOC_COLUMNS = re.compile(r"\bcols=(?:\"([^\"]*)\"|([^\s,\]]+))")
 _ADOC_CELL = re.compile(r"(?:(?:^|(?<=\s))(?:(\d{0,3})(?:\.\d+)?([+*]))?[<^>.]*([a-z])?)?(?<!\\)\|", re.MULTILINE)
@@ -52,10 +52,10 @@ def load_asciidoc(source: Source) -> Document:
 
 
 def _asciidoc(lines: list[str], left_out: Counter[str]) -> Iterator[str]:
-    fence = ""  # the line that closes the block that is open
+    fence = ""  # the line that closes the open block
     table: list[str] | None = None
-    sign = "|"  # that the lines around the table begin with
-    style = ""  # the last line in brackets, of the block that follows it
+    sign = "|"  # the first character of the lines around the table
+    style = ""  # the last line in brackets, which describes the next block
     values: dict[str, str] = {}
     notes: dict[str, str] = {}  # label -> text
 
@@ -133,7 +133,7 @@ def _asciidoc(lines: list[str], left_out: Counter[str]) -> Iterator[str]:
 
 
 def _list_options(style: str) -> str:
-    """Return the start, the kind and the order of a list as a line of attributes in Markdown; "" for a usual one."""
+    """Return the start, kind and order of a list as a Markdown attribute line; "" for the default."""
     start = re.search(r"\bstart=\"?(\d{1,9})", style)
     parts = [f'start="{start[1]}"'] if start else []
     parts += [f'type="{kind}"' for name, kind in _ADOC_KINDS.items() if name in style]
@@ -144,8 +144,8 @@ def _list_options(style: str) -> str:
 def _cells(lines: list[str], style: str, sign: str) -> Iterator[str]:
     """Yield the text before the first cell, and the rows of a table as Markdown.
 
-    Cells stand after "|" in rows of as many as there are columns, or as the first line has. A cell may span columns,
-    "2+|", or stand for several, "2*|". In tables of commas, tabs and colons each line is a row.
+    Cells begin with "|". A row has as many cells as there are columns, else as the first line. A cell may span columns,
+    "2+|", or be repeated, "2*|". In tables with commas, tabs or colons each line is a row.
     """
     named = _ADOC_FORMAT.search(style)
     own = re.search(r"\bseparator=\"?([^\s\"\],])", style)
@@ -176,13 +176,13 @@ def _cells(lines: list[str], style: str, sign: str) -> Iterator[str]:
 
 
 def _columns(text: str) -> int:
-    """Return how many columns "1,2*,a" are."""
+    """Return the number of columns in a specification such as "1,2*,a"."""
     counts = (re.match(r"\s*(\d{1,3})\*", column) for column in re.split("[,;]", text))
     return sum(int(count[1]) if count else 1 for count in counts)
 
 
 def _table(rows: list[list[str]], labels: Sequence[bool] = (), *, headed: bool) -> Iterator[str]:
-    """Yield a table in Markdown, its header empty if it has none; `labels`: the columns of row headers."""
+    """Yield a table in Markdown, its header empty if it has none; `labels` marks the columns of row headers."""
     width = max(map(len, rows), default=0)
     yield ""
     for number, row in enumerate(rows if headed else [[""] * width, *rows] if rows else []):
@@ -274,7 +274,7 @@ def _org_inline(text: str) -> str:
 
 
 def load_notebook(source: Source) -> Document:
-    """Read a Jupyter notebook (nbformat 4, and 3): its texts and code; outputs are counted. Raises BadInput."""
+    """Read a Jupyter notebook (nbformat 4, and 3): its texts and code, with a count of outputs. Raises BadInput."""
     try:
         book = json.loads(read_text(source))
     except (ValueError, RecursionError) as error:
@@ -294,7 +294,7 @@ def load_notebook(source: Source) -> Document:
         if kind == "heading":
             level = cell.get("level")
             text = f"{'#' * (level if isinstance(level, int) and 0 < level < 7 else 1)} {text}"
-        elif kind == "raw" and not parts:  # as Quarto and Jupytext write it
+        elif kind == "raw" and not parts:  # front matter, as Quarto and Jupytext write it
             metadata, text = split_front_matter(text)
         literal = kind in ("code", "raw") and text.strip()
         parts.append(f"{_FENCE}\n{text}\n{_FENCE}" if literal else text)

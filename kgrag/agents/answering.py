@@ -141,7 +141,7 @@ def answer(
         text = _bare(reply, reasoned=reasoned)
         if says_not_found(text):
             return ModelAnswer(NOT_FOUND, False)
-        rests_on = cited(reply, items).citations if reasoned else ()  # the citations of the reasoning steps
+        rests_on = cited(reply, items).citations if reasoned else ()  # citations of the reasoning steps
         return ModelAnswer(cited(text, items).text, True, rests_on, *doubts_of(text, items, question, short=True))
     prompt = "answer" if settings.abstain else "answer-always"
     text = llm.text("answer", prompt=prompt, on_text=on_text, passages=passages, question=question, language=language)

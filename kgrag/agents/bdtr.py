@@ -1,4 +1,4 @@
-"""BDTR: dual thoughts widen the pool of passages, a chain of reasoning decides which of them are read.
+"""BDTR: dual thoughts widen the pool of passages, and a chain of reasoning decides which of them are read.
 
 BDTR, section 3 and appendix A.3. Each round asks for a fast thought (a short, direct follow-up question) and a slow one
 (which names a bridge), and searches for both. A passage keeps its best score over all queries (3.1). Then a model

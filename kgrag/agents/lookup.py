@@ -1,8 +1,8 @@
 """Answer structural questions ("page 3", "table 2 on page 7", "how many tables") by looking the parts up in the graph.
 
 KGP, section 4 and appendix A.3: the content of a page is its text, and the content of a table is its Markdown. If a
-question searches within a part, only its passages are read. A grammar handles certain cases without a language model;
-the model, if configured, decides on other questions with a word such as "page".
+question searches within a part, only its passages are read. A grammar handles unambiguous cases without a language
+model; the model, if configured, decides on other questions with a word such as "page".
 """
 
 import re
@@ -26,7 +26,7 @@ from kgrag.values.results import Hit, Step
 
 TASK = "structure"
 _SHOWN = 10  # documents listed or read together
-_MOST_WORDS = 8  # words
+_MOST_WORDS = 8  # maximum words of a name
 _LETTERS = 12_000  # characters up to which a page or table is read as a whole
 Row = dict[str, Any]
 _Reading = tuple[str, Step, str | None]  # passage id, the structure around it, and a text that replaces its own or None

@@ -1,4 +1,4 @@
-"""RGNN-Ret's loop: ask and answer single questions until a critique accepts the answers.
+"""RGNN-Ret's loop: ask and answer sub-questions until a critique accepts the answers.
 
 RGNN-Ret, section 3.3 and appendix I.6. The recurrence itself is in the retriever: `rgnn+gnn-ret(beta=0.9)`. Any
 strategy over that retriever has it (table 8), and this loop also works over other retrievers.
@@ -29,7 +29,7 @@ class RgnnOptions(SubQuestionOptions):
 
 
 class Rgnn(Strategy):
-    """The model asks single questions until a critique accepts their answers.
+    """The model asks sub-questions until a critique accepts their answers.
 
     Source: RGNN-Ret, section 3.3 and appendix I.6.
 
@@ -52,18 +52,18 @@ class Rgnn(Strategy):
 
 
 class _Rgnn(SubQuestions):
-    """One question in progress: its single questions, and whether their answers are enough."""
+    """One question in progress: its sub-questions, and whether their answers are enough."""
 
     _enough = False
 
     def next_queries(self) -> Sequence[str]:
-        """See Episode; the next single question."""
+        """See Episode; the next sub-question."""
         question = self.inquiry.question.wording
         reply = self.inquiry.llm.text("sub-question", question=question, answered=self._answers() or "(none yet)")
         return [_LABEL.sub("", reply.strip().splitlines()[0])]
 
     def absorb(self, query: str, ranking: Sequence[Scored]) -> None:
-        """See Episode; the single question is answered, and the answers so far are judged."""
+        """See Episode; the sub-question is answered, and the answers so far are judged."""
         super().absorb(query, ranking)
         if len(self.answered) < self.steps:
             answers = "\n".join(answer for _, answer in self.answered)
@@ -78,7 +78,7 @@ class _Rgnn(SubQuestions):
         return self._enough
 
     def conclude(self) -> Outcome:
-        """See Episode; the answer is composed from the single answers."""
+        """See Episode; the answer is composed from the answers to the sub-questions."""
         if self.settings.answer == "reader":
             return Outcome(self.finalise())
         question = self.inquiry.question.wording

@@ -40,7 +40,7 @@ _CUT = f"The answer is not whole: the model reached its limit, or repeated itsel
 
 
 class Strategy(ABC):
-    """A way of answering over a retriever; threads may share it.
+    """A strategy that answers questions over a retriever; threads may share it.
 
     A strategy is a class with a `name`, a `summary`, its `options` and the method `begin`, registered by an entry point
     of the group `kgrag.strategies`.

@@ -1,6 +1,6 @@
 """Find the pages, tables and sections that a question names, by a small grammar of numbers, labels and headings.
 
-It sees only the wording and decides only certain cases; a language model, if configured, decides the rest.
+It sees only the wording and decides only unambiguous cases; a language model, if configured, decides the rest.
 Source: KGP, section 4 (questions on the structure of documents).
 """
 
@@ -54,7 +54,7 @@ _SPELT = (
     (r"\b(?:sec|chap|ch)\.\s*(?=\d)", "section "),
     (rf"\b({_ANY})\s*(?:(?:number|nr|no)\b\.?|#|№)?\s*(?=\d)", r"\1 "),
 )
-_ASKING = (STOP_WORDS | word_lists("kgrag.agents")["asking"]) - set(  # they only ask, or call a document one
+_ASKING = (STOP_WORDS | word_lists("kgrag.agents")["asking"]) - set(  # words that only ask, or refer to a document
     "after before about where who whom why when first one two three".split()
 )
 

@@ -14,7 +14,7 @@ from kgrag.values.events import SubAnswered
 
 
 class SubQuestionOptions(AnswerOptions):
-    """Options of strategies that ask single questions."""
+    """Options of strategies that ask sub-questions."""
 
     steps: int = Field(5, ge=1, le=20, description="single questions at most")
     passages: Count = Field(10, description="passages of each retrieval that are kept and read")

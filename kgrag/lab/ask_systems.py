@@ -1,4 +1,4 @@
-"""Experiments with systems that answer, upper bounds that know the gold among them: many questions at once."""
+"""Experiments with answering systems, including upper bounds that know the gold, on many questions at once."""
 
 import threading
 import time
@@ -42,7 +42,7 @@ class Answering(Protocol):
         listener: Listener | None = None,
         choices: Sequence[str] = (),
     ) -> Answer:
-        """Answer a question, by one of `choices` if there are any, with the `depth` best passages.
+        """Answer a question with the `depth` best passages; if there are `choices`, the answer is one of them.
 
         `listener` receives the events.
         """
@@ -60,13 +60,13 @@ def ask_all(
     logs: Mapping[str, Log] | None = None,
     grader: Grader | None = None,
 ) -> list[Record]:
-    """Ask each system every question, `threads` at once; records by system, then in the order of the questions.
+    """Ask each system every question, `threads` at once; return records by system, in the order of the questions.
 
-    Short answers are asked for, and marked if there is a `grader`. A question that `logs` knows the answer to is not
-    asked again, and its answer is marked only if it was not yet. A question that fails, or ends without any answer, is
-    kept as an error with its reason, and the run goes on. It ends early when the budget is spent, or when the database
-    fails, or the model's server refuses or is out of reach, several times in a row: questions under way are still kept
-    then, the others are left. Raises BudgetError, DatabaseError, UnavailableError, ConfigurationError.
+    Short answers are requested, and graded if there is a `grader`. A question whose answer is in `logs` is not asked
+    again, and its answer is graded only if it has no grade. A question that fails, or ends without any answer, becomes
+    a record with an error, and the run continues. The run ends early when the budget is spent, or when the database
+    fails, or the model's server refuses or is unreachable, several times in a row. Running questions are still recorded
+    then, the others are skipped. Raises BudgetError, DatabaseError, UnavailableError, ConfigurationError.
     """
     records: list[Record] = []
     for name, system in systems.items():
@@ -97,11 +97,11 @@ def ask_all(
 
 
 class _Abandoned(Exception):
-    """Nobody waits for the answer any more."""
+    """The run has ended, so the answer is no longer needed."""
 
 
 class _Run:
-    """A system that is asked questions until an error ends it; safe to share between threads."""
+    """The run of one system, until an error ends it; safe to share between threads."""
 
     def __init__(
         self, name: str, system: Answering, depth: int, texts: Mapping[str, GoldText], grader: Grader | None
@@ -114,7 +114,7 @@ class _Run:
         self.ended: Exception | None = None
 
     def work(self, item: Question | Record) -> Record | None:
-        """Return the record of a question, or the given record with its mark; None when the run has ended."""
+        """Return the record of a question, or the given record with its grade; None when the run has ended."""
         if self.ended is not None or self._abandoned:
             return None
         record = item if isinstance(item, Record) else self._ask(item)
@@ -135,7 +135,7 @@ class _Run:
         except (BudgetError, ConfigurationError) as error:
             self.ended = error
             return None
-        except Exception as error:  # one question that fails must not lose the others
+        except Exception as error:  # one failed question must not lose the others
             self._count(error)
             record = AnswerRecord("", began=began)
             return failed(self._name, question, error_text(error), time.perf_counter() - started, record)
@@ -152,7 +152,7 @@ class _Run:
     def abandon(self) -> None:
         """Ask the running questions to stop at their next step, and wait a moment for them.
 
-        Else they would go on with a database that is being closed; a reply of a model is not waited for any longer.
+        Otherwise they would use a database that is being closed. Replies of models are not awaited.
         """
         with self._lock:
             self._abandoned = True
@@ -244,16 +244,16 @@ def _ranks(ranking: Ranking, question: Question, depth: int, texts: Mapping[str,
     return ranks_of(_documents(ranking, depth, texts), question.gold)
 
 
-# Systems that only make sense where the gold is known: upper bounds, and what needs no language model at all.
+# Systems that need known gold: upper bounds, and a look-up without a language model.
 #
 # Source: KGP, section 5.1.2 and Table 2 (Golden; None is the system closed-book).
 
 
 class Golden:
-    """A language model that is shown the gold of a question and nothing else: what no retrieval can surpass.
+    """An upper bound for retrieval: a language model that is shown the gold of a question and nothing else.
 
-    Of gold that is cut into more passages than are wanted, it is shown those nearest to the question; of pages, tables
-    and sections their text.
+    If the gold has more passages than `depth`, it is shown the ones nearest to the question. If the question names
+    pages, tables and sections, it is shown their texts.
     """
 
     name = "golden"
@@ -312,7 +312,7 @@ class Golden:
         return {key: self._texts[key] for key in keys if key in self._texts}
 
     def _gold(self, question: Question, depth: int) -> list[Passage]:
-        """Return the passages of the gold in the order in which they lead to the answer."""
+        """Return the gold passages in the order in which they lead to the answer."""
         keys = question.path or question.gold
         if question.structure:
             return [Passage(f"structure {n}", keys[0], "", text) for n, text in enumerate(question.structure, 1)]
@@ -334,9 +334,9 @@ class Golden:
 
 
 class GoldenFacts(Golden):
-    """The same, shown the sentences that support the answer alone, under the titles of their documents.
+    """An upper bound like Golden that is shown only the supporting sentences, under the titles of their documents.
 
-    Where the data set names no sentences (MuSiQue), it is shown the passages.
+    If the data set has no supporting sentences (MuSiQue), it is shown the passages.
     """
 
     name = "golden-facts"
@@ -348,7 +348,7 @@ class GoldenFacts(Golden):
 
 
 class LookUp:
-    """Looks up the pages, tables and sections that a question names, by rules; answers nothing else, asks no model."""
+    """Looks up the pages, tables and sections that a question names, by rules without a model, and nothing else."""
 
     name = "look-up"
 
@@ -383,7 +383,7 @@ class LookUp:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """How to make a baseline, and whether it asks a language model."""
+    """A constructor of a baseline, and whether it asks a language model."""
 
     make: Callable[[SearchContext, Dataset], Answering]
     asks: bool
@@ -394,4 +394,4 @@ BASELINES: dict[str, Baseline] = {
     GoldenFacts.name: Baseline(GoldenFacts, True),
     LookUp.name: Baseline(LookUp, False),
 }
-"""The baselines by name: they are systems of an evaluation alone."""
+"""The baselines by name; only evaluations have these systems."""

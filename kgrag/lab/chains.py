@@ -1,4 +1,4 @@
-"""Questions with the passages that lead to their answers, in the order in which they do."""
+"""Questions with the passages that lead to their answers, in order of the reasoning."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ Fact = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """A question with the facts that lead to its answer, in their order, and their keys among all facts."""
+    """A question with the facts that lead to its answer, in order, and their keys among all facts."""
 
     question: str
     keys: tuple[str, ...]
@@ -29,7 +29,7 @@ class Chain:
 
 
 def text_of(fact: Fact) -> str:
-    """Return a passage as its vector is made in a collection."""
+    """Return the text of a passage as a collection embeds it."""
     return embedding_text(fact[0], "", fact[1])
 
 
@@ -49,11 +49,11 @@ def read_corpus(data: Dataset, progress: Progress) -> dict[str, Fact]:
 
 
 def facts(questions: Sequence[Question], corpus: Mapping[str, Fact]) -> dict[str, Fact]:
-    """Return the units of facts: documents of the corpus, or their sentences where the set names such.
+    """Return the units of facts: documents of the corpus, or their sentences if the set names supporting sentences.
 
     KGP, listing 1.
 
-    Sentences are the sentences that the set names, and the sentences of an ingest for the rest of each document.
+    The sentences are those that the set names, and for the rest of each document the sentences of an ingest.
     """
     named: dict[str, list[GoldText]] = {}
     whole = set()
@@ -76,8 +76,8 @@ def facts(questions: Sequence[Question], corpus: Mapping[str, Fact]) -> dict[str
 def chains(questions: Sequence[Question], corpus: Mapping[str, Fact]) -> list[Chain]:
     """Return the questions whose gold is all in the corpus, each with its facts in order.
 
-    Facts are the sentences that the set names, in the order in which it names them, or the whole document where it
-    names none. The order of documents is the set's where it has one, else a guess (see `ordered`).
+    The facts are the sentences that the set names, in its order, or the whole document if it names no sentences. The
+    documents are in the set's order if it has one, else in a guessed one (see `ordered`).
     """
     paths = []
     for question in questions:
@@ -91,9 +91,9 @@ def chains(questions: Sequence[Question], corpus: Mapping[str, Fact]) -> list[Ch
 
 
 def ordered(question: str, gold: Mapping[str, Fact]) -> tuple[str, ...]:
-    """Return the gold in the order of the reasoning: next is always the fact that the earlier ones name best.
+    """Return the gold in order of the reasoning: the next fact is always the one that the earlier ones name best.
 
-    That is, the one of whose title the question and the facts before hold most words, then the one of whose text.
+    The best fact has the largest share of title words in the question and earlier facts, then of text words.
     """
     words, left, path = _words(question), dict(gold), []
     while left:
@@ -113,5 +113,5 @@ def _words(text: str) -> set[str]:
 
 
 def content_stems(text: str) -> list[str]:
-    """Return the stems of the words of a text that carry meaning."""
+    """Return the stems of a text's content words."""
     return stems([t.norm for t in tokens(text) if is_content(t.norm)])

@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
 _UNPLAIN = re.compile(r"[^\w.]+")
 _BLOCK = 1 << 20  # bytes read at once
-_WORDS = 60  # characters of a collection's name that settings may take
+_WORDS = 60  # characters of a collection's name for its settings
 MAX_FILE_MB = 64
-"""Greatest size of a file, in MB, where a whole file must be held."""
+"""Maximum size, in MB, of a file that must be read as a whole."""
 
 
 class Corpus:
-    """The corpus: documents that are read again each time, and a digest of them.
+    """The corpus: documents that are read afresh each time, and a digest of them.
 
-    `read` is called with the greatest size of a file, in MB. `files`: the folder of PDF and other files that the
-    documents are made of, where there is one: it takes long to read.
+    `read` is called with the maximum size of a file, in MB. `files`: the folder of PDF and other files that the
+    documents come from, if there is one; reading it takes long.
     """
 
     def __init__(self, read: Callable[[int], Iterator[Document | Problem]], files: Path | None = None) -> None:
@@ -43,7 +43,7 @@ class Corpus:
         """Yield the documents, one by one."""
         total = 0
         for item in self._read(max_file_mb):
-            if isinstance(item, Document):  # a sum, so that the order does not matter
+            if isinstance(item, Document):  # a sum, so the order does not matter
                 total = (total + int(content_hash(item), 16)) % 2**128
             yield item
         self._digest = f"{total:032x}"
@@ -73,11 +73,10 @@ class Corpus:
 class Question:
     """A question with the documents that contain its answer (`gold`: their distinct keys) and its known answers.
 
-    `steps` is the number of single questions that it consists of, 0 if unknown. `path` is the gold in the order in
-    which it leads to the answer, empty if unknown. `structure`: the texts of the pages, tables and sections that the
-    question names. `choices`: if not empty, the answer is one of these. `supports`: the sentences of the gold that lead
-    to the answer. `singles`: the single questions that it consists of, in order, one for each gold in `path` if that is
-    known.
+    `steps` is the number of its sub-questions, 0 if unknown. `path` is the gold in the order in which it leads to the
+    answer, empty if unknown. `structure`: the texts of the pages, tables and sections that the question names.
+    `choices`: if not empty, the answer is one of these. `supports`: the sentences of the gold that lead to the answer.
+    `singles`: its sub-questions in order, one for each gold in `path` if that is known.
     """
 
     id: str
@@ -94,7 +93,7 @@ class Question:
 
     @property
     def hops(self) -> int:
-        """How many hops lead to the answer: its steps, else the number of its gold documents."""
+        """The number of hops to the answer: its steps, else the number of its gold documents."""
         return self.steps or len(self.gold)
 
 
@@ -107,7 +106,7 @@ class GoldText:
 
     @property
     def key(self) -> str:
-        """Its own key among other texts."""
+        """The key of the passage, distinct from those of other texts."""
         return f"{self.document}: {self.text}"
 
 
@@ -124,8 +123,8 @@ class Ingested:
 class Dataset:
     """A question set. `keys` are the ids of its corpus, whose texts are read only when they are ingested.
 
-    `path`: the file or folder that was read. `notes`: the omissions. `variants`: how its corpus differs from the one
-    in `path`. `gold_texts`: gold key -> its text, if gold is only part of a document (see `variants.join`).
+    `path`: the file or folder that was read. `notes`: the omissions. `variants`: the differences of its corpus from the
+    one in `path`. `gold_texts`: gold key -> its text, if gold is only part of a document (see `variants.join`).
     """
 
     path: Path
@@ -138,7 +137,7 @@ class Dataset:
 
     @property
     def name(self) -> str:
-        """The name of its folder or file, prefixed with the folder's name if the file's is only a part: "dev"."""
+        """The name of its folder or file, prefixed with the folder's name if the file's is generic: "dev"."""
         stem = self.path.name if self.path.is_dir() else self.path.stem
         if stem.lower() in ("train", "dev", "test", "data", "validation"):
             stem = f"{self.path.parent.name}-{stem}"
@@ -155,11 +154,11 @@ class Dataset:
         indexing: IndexingSettings | None = None,
         paper: "Paper | None" = None,
     ) -> str:
-        """Return the name of its default collection: its own for each corpus and embedder.
+        """Return the name of its default collection: a separate one for each corpus and embedder.
 
-        So has each paper, and whatever is indexed by other settings than the paper's, else the defaults: these are
-        named, or where there are many, a digest of them. Question sets over the same corpus share it. Reads the corpus
-        once, for its digest.
+        Settings that differ from the paper's, else from the defaults, give a separate collection, too, as does each
+        paper. The name lists these settings, or a digest if there are many. Question sets over the same corpus share a
+        collection. Reads the corpus once, for its digest.
         """
         name = [
             "eval",
@@ -208,9 +207,9 @@ class Dataset:
         return self.with_questions(self.questions[:number])
 
     def sample(self, number: int | None, seed: int = 0) -> Self:
-        """Return the data set with so many questions drawn by a seed, in their own order; all, where there are no more.
+        """Return the data set with `number` random questions, in their order; all of them, if there are no more.
 
-        The draw depends on the seed and on the questions' ids alone, not on how they are ordered.
+        The draw depends on the seed and on the questions' ids only, not on their order.
         """
         if number is None or number >= len(self.questions):
             return self
@@ -230,7 +229,7 @@ class Dataset:
         return replace(self, questions=tuple(questions))
 
     def unreachable(self, questions: Sequence[Question]) -> dict[str, tuple[str, ...]]:
-        """Return question id -> its gold that is not in the corpus, for the questions with such."""
+        """Return question id -> its gold that is missing from the corpus, for questions with missing gold."""
         corpus = self.gold_texts or self.keys
         missing = {q.id: tuple(key for key in q.gold if key not in corpus) for q in questions}
         return {id: keys for id, keys in missing.items() if keys}
@@ -253,5 +252,5 @@ class Format:
 
 
 def has(*columns: str) -> Callable[[dict[str, Any]], bool]:
-    """Return the `fits` of a format whose rows have these columns, among others."""
+    """Return a `fits` that accepts rows with at least these columns."""
     return lambda row: row.keys() >= set(columns)

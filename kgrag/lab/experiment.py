@@ -1,4 +1,4 @@
-"""Experiments: retrievers and systems beside each other on one question set.
+"""Experiments: a comparison of retrievers and systems on one question set.
 
 >>> c = kg["notes"]
 >>> result = Experiment([PathRank(c, cap=20), Rrf(Bm25(c), Dense(c)), "gear+pathrank"], data, collection=c).run()
@@ -41,9 +41,9 @@ BOUNDS = (9, 11, 13)
 
 
 def grouped(dataset: Dataset, what: str, reader: Reader | None = None) -> dict[str, Group]:
-    """Return question id -> its group by type, hops or density; `reader`: of the collection for densities.
+    """Return question id -> its group by type, hops or density; `reader`: the collection's, for densities.
 
-    Raises ConfigurationError for another grouping, or densities without a reader.
+    Raises ConfigurationError for another grouping, or for densities without a reader.
     """
     if what not in ("type", "hops", "density") or (what == "density" and reader is None):
         raise ConfigurationError(f"Questions cannot be grouped by {what!r}.", "Choose type, hops or density.")
@@ -68,7 +68,7 @@ def _densities(dataset: Dataset, reader: Reader) -> dict[str, Group]:
 
 
 def _gold_documents(question: Question, dataset: Dataset) -> Sequence[str]:
-    """Return the documents that hold a question's gold, each once."""
+    """Return the distinct documents that contain a question's gold."""
     texts = dataset.gold_texts
     return list(dict.fromkeys(texts[key].document if key in texts else key for key in question.gold))
 
@@ -98,19 +98,19 @@ class Experiment:
         systems: objects or names ("pathrank", "rrf(bm25, dense)", "gear+pathrank", "golden", "look-up").
         dataset: the questions and their gold.
         collection: where names are searched; None: every system is an object, or `run` gets one.
-        baseline: one of the systems, or another, that the others are compared with; None: no comparison.
-        depth: how many documents (with `variants.join`, passages) are ranked.
+        baseline: a system, listed or not, that the others are compared with; None: no comparison.
+        depth: the number of ranked documents (with `variants.join`, passages).
         by: the groups of the tables.
-        threads: questions that systems answer at once.
+        threads: the number of questions that systems answer at once.
         out: a folder for each question's record, from which a later run resumes; None: nothing is written.
-        grade: whether the language model of the task "grade" marks the answers.
-        perturb: how questions are misspelt (see `variants.PERTURBATIONS`); None: they are not.
+        grade: whether the language model of the task "grade" grades the answers.
+        perturb: the kind of misspelling of questions (see `variants.PERTURBATIONS`); None: no misspelling.
         vary: a sweep, such as "branch=1..10"; None: none.
-        per_question: so many documents are the corpus of each question, its gold and others at random, which
-            `collection` holds one after the other (see `question_graphs`); None: all share one corpus.
-        seed: the seed of the resampling, the misspellings and these documents.
+        per_question: the size of a separate corpus for each question, its gold and random documents, which `collection`
+        holds one at a time (see `question_graphs`); None: all share one corpus.
+        seed: the seed of the resampling, the misspellings and the random documents.
         at: the ranks where recall and perfect are cut; empty: the default ones.
-        anyway: whether to measure what lacks a required layer of the graph, such as triples; else the result names it.
+        anyway: whether to measure systems without a required layer, such as triples; else the result names them.
 
     Raises:
         NotFoundError: a system, retriever or collection does not exist.
@@ -142,7 +142,7 @@ class Experiment:
         at: Sequence[int] = (),
         anyway: bool = False,
     ) -> None:
-        """Prepare the measurement; nothing is searched yet."""
+        """Prepare the measurement, without any search yet."""
         self.dataset, self.collection, self.depth, self.by = dataset, collection, depth, tuple(by)
         self.threads, self.grade, self.perturb, self.seed, self.at = threads, grade, perturb, seed, tuple(at)
         self.per_question, self.anyway = per_question, anyway
@@ -176,7 +176,7 @@ class Experiment:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of all that is measured, retrievers first."""
+        """The names of all measured systems, retrievers first."""
         return tuple(self._systems)
 
     @property
@@ -190,12 +190,12 @@ class Experiment:
     def run(self, progress: Progress | None = None, *, collection: Collection | None = None) -> Result:
         """Measure.
 
-        An error of one question becomes its record, and the run continues; when the database is lost or the budget is
-        spent, it ends, and with `out` the next run resumes.
+        An error of one question becomes its record, and the run continues. It ends when the database is lost or the
+        budget is spent; with `out` the next run resumes.
 
         Args:
             progress: receives (stage, done, total).
-            collection: in place of the one of the experiment.
+            collection: replaces the one of the experiment.
 
         Returns:
             The measures of each system, with the records.
@@ -266,7 +266,7 @@ class Experiment:
         )
 
     def _refused(self, data: Dataset, searched: Collection | None) -> dict[str, str]:
-        """Return the systems that cannot be measured -> why: a layer of the graph, a package or a model is missing.
+        """Return the unmeasurable systems -> the reason: a layer of the graph, a package or a model is missing.
 
         A search by each retriever without a language model finds missing parts before anything is measured.
         """
@@ -296,7 +296,7 @@ class Experiment:
         grader: Grader | None,
         warm_up: int = WARM_UP,
     ) -> list[Record]:
-        """Ask everything over one graph."""
+        """Ask every system all questions over one graph."""
         records: list[Record] = []
         shared: dict[str, Any] = {"depth": self.depth, "gold_texts": data.gold_texts, "logs": logs}
         for name in systems:
@@ -316,7 +316,7 @@ class Experiment:
         logs: Mapping[str, RecordFile],
         grader: Grader | None,
     ) -> list[Record]:
-        """Ask each question over a graph of its own."""
+        """Ask each question over its own graph."""
         by_system: dict[str, list[Record]] = {name: [] for name in systems}
         for number, question in enumerate(data.questions):
             report("questions", number, len(data.questions))
@@ -382,9 +382,9 @@ class Experiment:
         return {what: grouped(data, what, reader) for what in self.by}, notes
 
     def _subject(self, data: Dataset, searched: Collection | None) -> dict[str, Any]:
-        """Return what a record depends on besides its question and the options.
+        """Return the conditions of a record besides its question and the options.
 
-        Where a model is set, its prompts, too.
+        Includes the prompts if a model is configured.
         """
         searched = _needed(searched, "keep records")
         settings = searched.kg.settings
@@ -405,7 +405,7 @@ class Experiment:
 def _model(settings: Settings) -> dict[str, Any]:
     if settings.chat.model is None:
         return {}
-    used = (n for n in names() if not n.startswith("extract") and n != TASK)  # a mark says itself who made it
+    used = (n for n in names() if not n.startswith("extract") and n != TASK)  # a grade names its grader itself
     prompts = {n: load_prompt(n, settings.chat.prompts).version for n in used}
     chat = settings.chat.model_dump(mode="json", include=_SAMPLING)
     chat["models"].pop(TASK, None)
@@ -413,7 +413,7 @@ def _model(settings: Settings) -> dict[str, Any]:
 
 
 def spelt(name: str) -> str:
-    """Return the name of a retriever or system in results. Raises NotFoundError, ConfigurationError."""
+    """Return the standard name of a retriever or system, as in results. Raises NotFoundError, ConfigurationError."""
     return _named(name)[0]
 
 

@@ -1,10 +1,9 @@
-"""Questions made from a collection, with their answers and gold passages: a question set that `kgrag lab eval` reads.
+"""Generate questions from a collection, with answers and gold passages: a question set for `kgrag lab eval`.
 
-A draw is a kind of question (see `Kind`) and the one or two passages that it is to be made from, both decided by
-the seed and the draw's number alone. A model writes the question, and reads it a second time as somebody else would;
-without a model the question is put into a frame (see `question_templates`). What was said is kept draw by draw in the
-folder, so that an interrupted run goes on; which drafts are taken is decided in the order of the draws, whatever the
-order in which replies came.
+A draw is a kind of question (see `Kind`) and its one or two source passages; both depend on the seed and the draw's
+number only. A model writes the question, and reads it a second time like another reader. Without a model the question
+follows a template (see `question_templates`). The folder records the replies draw by draw, so that an interrupted run
+can resume. Drafts are accepted in the order of the draws, whatever the order of the replies.
 
 Source: Millions of GEAR-s, section 5.1, after DataMorgana (Filice et al., 2025).
 """
@@ -53,14 +52,14 @@ if TYPE_CHECKING:
 MAKE, CHECK = "make-question", "check-question"
 _STAGE = "questions"
 _LEDGER = ".drafts.jsonl"
-_OPINIONS = ".opinions"  # a folder that holds it was made of what people called good
+_OPINIONS = ".opinions"  # marks a folder whose set was made from answers that people rated good
 _MARKS = re.compile(r"\s?\[\d+\]|[*_`]")
-_SHORT = 8  # words of an answer that is looked for as it is
+_SHORT = 8  # words of the longest answer that becomes a known answer
 _DRAWS = 3
-"""Draws for each question that is wanted, at most: so many are dropped before it is given up."""
+"""Maximum draws per wanted question; after so many, the rest is given up."""
 _WRITTEN = {MAKE: 120, CHECK: 30}
-"""Tokens of a reply on average."""
-_TRIPLES = 10_000_000  # written at most
+"""Average tokens of a reply."""
+_TRIPLES = 10_000_000  # limit of exported triples
 
 
 _TEXT = {"type": "string"}
@@ -88,9 +87,8 @@ class _Checked(BaseModel):
 class GenerationReport:
     """The result of a generation.
 
-    `questions` are in the set, `by_type` of each answer type; `dropped`: reason -> drafts that were not taken. `left`:
-    questions that are missing. `failures`: draws that the model gave nothing usable for; `stopped`: why it ended early,
-    if it did.
+    `questions` are in the set, `by_type` of each answer type; `dropped`: reason -> rejected drafts. `left`: missing
+    questions. `failures`: draws without a usable reply of the model; `stopped`: why it ended early, if it did.
     """
 
     questions: int = 0
@@ -115,7 +113,7 @@ def generate(
 ) -> GenerationReport:
     """Make a question set of `number` questions in a folder, or resume an interrupted one there.
 
-    `ask` False: no model is asked. Gold are passages, which form the set's corpus. Raises InputError if the folder
+    `ask` False: no model is called. Gold are passages, which form the set's corpus. Raises InputError if the folder
     cannot be written or was made with other options, and ConfigurationError with `ask` if no language model is set.
     """
     started = time.monotonic()
@@ -156,17 +154,17 @@ def generate(
 
 
 def from_opinions(collection: "Collection", folder: Path) -> GenerationReport:
-    """Make a question set of the answers that people called good: gold are the passages that these cite.
+    """Make a question set from the answers that people rated good; the gold are the passages that they cite.
 
-    A short answer is one to find, too. Of several good answers to one question the last counts; what cites nothing, or
-    only passages that were removed, is dropped and counted.
+    A short answer becomes a known answer, too. If a question has several good answers, the last one counts. Answers
+    without citations, or with removed passages only, are dropped and counted.
 
     Args:
-        collection: whose kept runs and passages are taken.
-        folder: where the set is written; one that this wrote before is replaced.
+        collection: the source of the saved runs and passages.
+        folder: the target; a set that this function wrote before is replaced.
 
     Raises:
-        InputError: nobody called an answer of the collection good, or the folder holds another question set.
+        InputError: no answer of the collection was rated good, or the folder holds another question set.
     """
     started = time.monotonic()
     reader = _reader(collection)
@@ -199,7 +197,7 @@ def _rated(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def estimate(collection: "Collection", number: int, *, seed: int = 0, progress: Progress) -> dict[str, Estimate]:
-    """Estimate task -> calls for so many questions if none is dropped; calls no model."""
+    """Estimate task -> calls for `number` questions if none is dropped; calls no model."""
     from kgrag.models.prompts import load_prompt
 
     chat = collection.kg.settings.chat
@@ -219,7 +217,7 @@ def estimate(collection: "Collection", number: int, *, seed: int = 0, progress: 
 
 
 class _Asking:
-    """Asks a model for draft after draft until enough of them can be used."""
+    """Requests drafts from a model until enough of them are usable."""
 
     def __init__(self, llm: PromptedModel, reader: Reader, sources: Sources, seed: int, ledger: Ledger) -> None:
         self._llm, self._sources, self._seed, self._ledger = llm, sources, seed, ledger
@@ -229,7 +227,7 @@ class _Asking:
         self.stopped: ModelError | None = None
 
     def run(self, number: int, threads: int, progress: Progress) -> Selection:
-        """Return the questions; fewer than `number` when too many drafts were dropped, or it was stopped."""
+        """Return the questions; fewer than `number` if too many drafts were dropped, or the run was stopped."""
         tried: set[int] = set()
         while True:
             selection = select((self._drafts[draw] for draw in sorted(self._drafts)), number, self._language)
@@ -299,7 +297,7 @@ def _draw(sources: Sources, seed: int, draw: int) -> tuple[Kind, Material]:
 
 
 def _values(kind: Kind, material: Material) -> dict[str, str]:
-    """Return the values of the prompt for a question."""
+    """Return the prompt's values for a question."""
     answer = kind.answer_type
     alone = answer.passages > len(material.passages)
     tie = f"What ties the texts: {titled(material.bridge)}" if material.bridge else ""
@@ -324,7 +322,7 @@ def _counted(drafts: Iterator[Draft], number: int, progress: Progress) -> Iterat
 
 
 def _head(reader: Reader, sources: Sources, seed: int, llm: PromptedModel | None) -> dict[str, Any]:
-    """Return the identity of the drafts, which another model may continue."""
+    """Return the identity of the drafts; another model may continue them."""
     prompts = "none" if llm is None else "/".join(llm.prompt(name).version for name in (MAKE, CHECK))
     digest = hashlib.blake2b("\n".join(sources.ids).encode(), digest_size=8).hexdigest()
     return {"collection": reader.collection.name, "passages": digest, "seed": seed, "prompts": prompts}
@@ -352,7 +350,7 @@ def _triples(reader: Reader) -> Iterator[dict[str, Any]]:
 
 
 def _write(path: Path, rows: Any) -> None:
-    """Write a file of rows whole, or not at all; of no rows none is written."""
+    """Write a file of rows completely or not at all; without rows, write no file."""
     part = path.with_name(f".{path.name}.part")
     with user_file(path):
         with part.open("w", encoding="utf-8", errors="replace", newline="\n") as file:

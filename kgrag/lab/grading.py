@@ -1,10 +1,10 @@
-"""Grade answers: short ones as correct or not, sentences also by how far their context supports them.
+"""Grade answers: short ones as correct or not, long ones also by how far their context supports them.
 
-A short answer means the same as a known one, or not, which exact match cannot tell (Acc; KGP, section 5.1.3 and listing
-5). Of a longer one, correctness is 0 (wrong, or no answer), 0.5 (a part of it is there) or 1 (right and whole), by the
-known answers; faithfulness is the share, 0 to 1, of its claims that the shown texts support, whether true or not.
-Millions of GEAR-s, section 5, reports means of the two, and neither its prompts nor its scales: these scales are
-kgrag's own. `kgrag lab grade --against` says how far marks agree with those made by hand.
+A short answer is correct if it means the same as a known one, which exact match cannot tell (Acc; KGP, section 5.1.3
+and listing 5). A longer answer has two grades. Its correctness is 0 (wrong, or no answer), 0.5 (partly right) or 1
+(right and complete), by the known answers. Its faithfulness is the share, 0 to 1, of its claims that the shown texts
+support, whether true or not. Millions of GEAR-s, section 5, reports means of the two, but neither prompts nor scales;
+these scales are kgrag's own. `kgrag lab grade --against` measures the agreement with human grades.
 """
 
 import hashlib
@@ -38,9 +38,9 @@ TASK, CORRECTNESS, CLAIMS = "grade", "correctness", "claims"
 MARKS = ("correctness", "faithfulness")
 _UNMARKED = "not marked: "
 _WRITTEN = {CORRECTNESS: 8, CLAIMS: 150}
-"""Tokens of a reply on average."""
+"""Average tokens of a reply."""
 SUPPORTED = 0.75
-"""Share of a sentence's words that one text must hold to support it, where no model is asked."""
+"""Share of a sentence's words that one text must contain to support it, without a model."""
 _FORM = (
     'Each line is an object like {"id": "a1", "question": "...", "answers": ["..."], "said": "...", "shown": ["..."]}.'
 )
@@ -48,10 +48,10 @@ _MARKS_FORM = 'Each line is an object like {"id": "a1", "correctness": 0.5, "fai
 
 
 class Grader:
-    """Marks short answers with the model that is set for the task "grade". Safe to share between threads.
+    """Grades short answers with the model of the task "grade". Safe to share between threads.
 
-    `by`: that model with the version of its prompt; marks of another are not taken for its own. `meter`: what all marks
-    so far took.
+    `by`: that model with the version of its prompt; grades of another grader are not reused. `meter`: the usage of all
+    grades so far.
     """
 
     def __init__(self, llm: PromptedModel) -> None:
@@ -60,17 +60,17 @@ class Grader:
         self.by = _by(llm, TASK)
 
     def has_marked(self, record: Record) -> bool:
-        """Return whether all is marked."""
+        """Return whether the record has every grade."""
         answer = record.answer
         if answer is None or record.error or not record.question.answers:
             return True
         return answer.grade is not None and answer.grade.by == self.by
 
     def mark(self, record: Record) -> Record:
-        """Return the record with its mark. Raises BudgetError.
+        """Return the record with its grade. Raises BudgetError.
 
-        No answer is not correct, and one that is the same as a known one is; the model is not asked for these. When
-        it fails, the record has no mark, and its problem says why.
+        A missing answer is not correct, and a known answer in the same words is; these need no model call. If the model
+        fails, the record has no grade, and its problem gives the reason.
         """
         answer, question = record.answer, record.question
         if answer is None or self.has_marked(record):
@@ -92,7 +92,7 @@ class Grader:
 
 @dataclass(frozen=True, slots=True)
 class SaidAnswer:
-    """An answer to be marked. `known`: the right answers; `shown`: the texts that it was written from."""
+    """An answer to grade. `known`: the right answers; `shown`: the texts that it was written from."""
 
     id: str
     question: str
@@ -102,14 +102,14 @@ class SaidAnswer:
 
     @property
     def digest(self) -> str:
-        """A key that differs for the same answer in other words, or on other texts."""
+        """A key that depends on the words of the answer and on its texts."""
         content = json.dumps([self.question, self.said, self.known, self.shown], ensure_ascii=False)
         return hashlib.blake2b(content.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """Marks of an answer; None where nothing can be said: no known answer, nothing shown, or no claim.
+    """Grades of an answer; None if undefined, without a known answer, shown texts or claims.
 
     `unsupported`: its claims that no shown text supports.
     """
@@ -125,15 +125,15 @@ class AnswerGrader(Protocol):
     by: str
 
     def mark(self, answer: SaidAnswer) -> Marks:
-        """Return the marks of an answer."""
+        """Return the grades of an answer."""
         ...
 
 
 class LexicalGrader:
-    """Marks by shared words, without a model: a floor that a model should be better than.
+    """Grades by shared words, without a model: a baseline that a model should beat.
 
-    Correct in so far as the words of a known answer stand in the answer; a sentence is supported when enough of its
-    words stand in one of the texts.
+    Correctness is the share of a known answer's words in the answer. A sentence is supported if enough of its words
+    occur in one of the texts.
     """
 
     def __init__(self, language: Language = ENGLISH) -> None:
@@ -175,7 +175,7 @@ class _Claims(BaseModel):
 
 
 class ModelGrader:
-    """Marks with the models that are set for the tasks "correctness" and "claims". Safe to share between threads."""
+    """Grades with the models of the tasks "correctness" and "claims". Safe to share between threads."""
 
     def __init__(self, llm: PromptedModel) -> None:
         self._llm = llm
@@ -184,7 +184,7 @@ class ModelGrader:
     def mark(self, answer: SaidAnswer) -> Marks:
         """See AnswerGrader. Raises ModelError, BudgetError.
 
-        What is empty is not correct, and a known answer in its own words is; the model is not asked for these.
+        An empty answer is not correct, and a known answer in the same words is; these need no model call.
         """
         correct: float | None = None
         if answer.known and (correct := _surely(answer.said, answer.known)) is None:
@@ -222,7 +222,7 @@ def read_answers(path: Path) -> list[SaidAnswer]:
 
 
 def read_marks(path: Path) -> dict[str, Marks]:
-    """Return marks by the ids of answers, such as human ones. Raises InputError with the line."""
+    """Return grades by the ids of answers, such as human ones. Raises InputError with the line."""
     marks = {}
     for place, row in json_lines(path, _MARKS_FORM):
         correctness, faithfulness = values = [row.get(name) for name in MARKS]
@@ -233,7 +233,7 @@ def read_marks(path: Path) -> dict[str, Marks]:
 
 
 def estimate(answers: Sequence[SaidAnswer], chat: ChatSettings) -> dict[str, Estimate]:
-    """Estimate task -> calls to mark the answers; calls no model."""
+    """Estimate task -> calls to grade the answers; calls no model."""
     messages = {
         CORRECTNESS: [
             _correctness(a.question, a.known, a.said) for a in answers if a.known and _surely(a.said, a.known) is None
@@ -269,7 +269,7 @@ def _by(llm: PromptedModel, *names: str) -> str:
 
 
 def _surely(text: str, answers: Sequence[str]) -> bool | None:
-    """Return whether an answer is correct if that needs no model: the answer is missing, or is a known one."""
+    """Return whether an answer is correct, if that needs no model: it is missing, or is a known one; else None."""
     return bool(text.strip()) if not text.strip() or exact_match(text, answers) else None
 
 
@@ -283,11 +283,11 @@ def _supported(claims: int, unsupported: int) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class GradeReport:
-    """The marks of a grading, and the grader.
+    """The grades of all answers, and the grader.
 
-    `means`: mark -> its mean over the answers that have it; `agreement`: mark -> with the marks made by hand, over the
-    answers that both marked. `failures`: answers that the model gave nothing usable for; `left`: how many are not
-    marked, these among them; `stopped`: why it ended early, if it did.
+    `means`: grade -> its mean over the answers that have it; `agreement`: grade -> agreement with the human grades,
+    over the answers that both graded. `failures`: answers without a usable reply of the model; `left`: how many are not
+    graded, these included; `stopped`: why it ended early, if it did.
     """
 
     by: str
@@ -308,9 +308,9 @@ def grade_answers(
     threads: int = 8,
     progress: Progress,
 ) -> GradeReport:
-    """Grade answers; with `out`, a JSON Lines file, answers with a mark in it are not graded again.
+    """Grade answers; with `out`, a JSON Lines file, answers graded in it are skipped.
 
-    Raises InputError when `out` cannot be written, or holds marks of another grader.
+    Raises InputError if `out` cannot be written, or has grades of another grader.
     """
     marks: dict[str, Marks] = {}
     digests = {answer.id: answer.digest for answer in answers}

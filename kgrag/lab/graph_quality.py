@@ -1,4 +1,4 @@
-"""How good a graph of passages is for questions of many hops: what the neighbours of the first passages hold.
+"""Measure the quality of a graph of passages for multi-hop questions: the gold among neighbours of the first passages.
 
 Source: KGP, section 3 and Figures 4 and 9.
 """
@@ -24,7 +24,7 @@ from kgrag.values.errors import ConfigurationError, InputError
 from kgrag.values.events import Progress, no_progress
 from kgrag.values.results import Hit, Passage, Ranking
 
-_ANY = 1_000_000  # passages of a name: as many as there are
+_ANY = 1_000_000  # passages of a name: no limit
 
 KINDS: dict[str, tuple[float, ...]] = {
     "keyword": (1, 2, 3, 4, 5, 6, 8, 10), "keyword+title": (1, 2, 3, 4, 5, 6, 8, 10), "word": (1, 2, 3, 4, 5, 6, 8, 10),
@@ -39,7 +39,7 @@ it among their best; a word, all passages that contain it, if it is among the be
 """
 
 USUAL = tuple(kind for kind in KINDS if not kind.startswith("word") and kind != "named+next")
-"""The default measurements. Words are searched for in every passage, which takes long in a large collection."""
+"""The default measurements. Words are left out, since every passage is searched for them, which takes long."""
 
 _OPTIONS = {
     "keyword": "keywords", "keyword+title": "keywords", "word": "keywords", "word+title": "keywords",
@@ -51,7 +51,7 @@ SAMPLE = 500
 
 _ALL = 2**31 - 1  # no cap
 _BATCH = 50
-_OVER_FETCH = 200  # candidates of the vector index, which are scored again exactly
+_OVER_FETCH = 200  # candidates of the vector index, which are rescored exactly
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +61,8 @@ class Quality:
     `sf_em`: questions with all gold documents, or sentences, among the seeds and their neighbours. `recall`: gold among
     them. `precision`: the gold share of these passages. `neighbours`: per seed. `density`: 2E / (V (V - 1)) of the
     graph with V passages and E edges, and `pairs`: E; both estimated from SAMPLE passages if there are more. `p50_ms`:
-    time to fetch the neighbours of all seeds of a question, in one round trip. `walk`: gold documents found by a walk
-    over these edges only, and `walk_ms` its time; None without a walk.
+    time to fetch the neighbours of all seeds of a question, in one round trip. `walk`: recall of gold documents by a
+    walk over these edges only, and `walk_ms` its time; None without a walk.
     """
 
     edges: str
@@ -110,11 +110,11 @@ def quality(
 ) -> list[Quality]:
     """Measure the graph of a collection from the `seeds` TF-IDF passages of each question; `label` as in `edges`.
 
-    `texts`: where gold is only part of a document (see `variants.sentences`). `walk`: a kgp expression that is walked
-    with, too, over one kind of edges at a time. `cap`: passages at most that a word or name may have to tie them; 0:
-    any number. All settings are measured with a question before the next one, so that a moment in which the machine is
-    slow counts for all. If each question has its own graph (KGP, section 3), these are means over questions, and median
-    times. Raises InputError without questions.
+    `texts`: for gold that is only part of a document (see `variants.sentences`). `walk`: a kgp expression that also
+    walks, over one kind of edges at a time. `cap`: maximum number of passages that a word or name may connect; 0: no
+    limit. Every setting is measured with a question before the next question, so that a temporary slowdown affects all
+    settings. If each question has its own graph (KGP, section 3), these are means over questions, and median times.
+    Raises InputError without questions.
     """
     if not questions:
         raise InputError("There are no questions to measure with.", "Raise --limit.")
@@ -132,9 +132,9 @@ def quality(
     for number, question in enumerate(questions):
         progress(f"edges {label}", number, len(questions))
         ids = [hit.id for hit in retriever.rank(Query(question.text), seeds)]
-        turn = number % len(steps)  # who comes first after a search is a little slower
+        turn = number % len(steps)  # rotates: the first after a search is a little slower
         for step in steps[turn:] + steps[:turn]:
-            if not number:  # unmeasured: its query is planned
+            if not number:  # unmeasured: plans the query
                 step.measure(ids, question)
                 step.clear()
             step.measure(ids, question)
@@ -160,7 +160,7 @@ def _mean(qualities: Sequence[Quality]) -> Quality:
 
 
 class _Setting:
-    """The result of a walk over one kind of edges at one density, question by question."""
+    """The measurements of one kind of edges at one density, question by question."""
 
     def __init__(
         self,
@@ -193,7 +193,7 @@ class _Setting:
         self._walk_times: list[float] = []
 
     def measure(self, seeds: Sequence[str], question: Question) -> None:
-        """Fetch the neighbours of the seeds of a question, and walk for it."""
+        """Fetch the neighbours of a question's seeds, and walk if there is a walk."""
         context, start = self._context, time.perf_counter()
         tied = context.reader.edge_neighbours(seeds, self.kind, self.setting, self._cap, _OVER_FETCH)
         self._times.append(1000 * (time.perf_counter() - start))
@@ -206,9 +206,9 @@ class _Setting:
             self._walked.append(_shares(question, [hit.passage for hit in ranking], self._texts)[0])
 
     def pairs(self, sample: Sequence[str], passages: int) -> float:
-        """Return how many pairs of passages are tied.
+        """Return the number of connected pairs of passages.
 
-        An estimate by the mean number of neighbours if these are not all.
+        It is an estimate by the mean number of neighbours if the sample is not all passages.
         """
         tied: set[tuple[str, str]] = set()
         ways = 0
@@ -223,7 +223,7 @@ class _Setting:
     def quality(
         self, label: str, questions: Sequence[Question], by_id: Mapping[str, Passage], passages: int, pairs: float
     ) -> Quality:
-        """Return the means; `by_id`: passages by their ids, `passages`: their number, `pairs`: tied ones."""
+        """Return the means; `by_id`: passages by their ids, `passages`: their number, `pairs`: connected ones."""
         ways = ([by_id[id] for id in way if id in by_id] for way in self.ways)
         shares = [_shares(question, way, self._texts) for question, way in zip(questions, ways, strict=True)]
         return Quality(
@@ -253,13 +253,13 @@ def _shares(question: Question, way: Sequence[Passage], texts: Mapping[str, Gold
 
 
 def _holds(passage: Passage, gold: Sequence[str], texts: Mapping[str, GoldText]) -> bool:
-    """Return whether a passage holds gold that is part of a document."""
+    """Return whether a passage contains gold that is part of a document."""
     keys = [key for key in gold if texts[key].document == passage.document]
     return any(rank is not None for rank in text_ranks(Ranking("", "", (Hit(passage, 0.0, ()),)), keys, texts))
 
 
 def plot_quality(qualities: Sequence[Quality], title: str, path: Path) -> None:
-    """Draw SF-EM, precision and latency against density, a line for each kind of edges; dashed what walks find.
+    """Draw SF-EM, precision and latency against density, a line for each kind of edges; walks are dashed.
 
     Density and latency are on logarithmic axes. Raises ConfigurationError, InputError when the file cannot be written.
     """

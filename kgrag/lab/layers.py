@@ -1,4 +1,4 @@
-"""The layers of a graph that systems require: which a collection lacks, what they cost, and how they are made."""
+"""The layers of a graph that systems require: the missing ones, their cost, and their creation."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from kgrag.values.errors import KgragError
 from kgrag.values.events import Progress
 from kgrag.values.results import Usage
 
-_ASK = {"Summary": " --ask", "Community": " --ask"}  # a language model writes these in the papers
+_ASK = {"Summary": " --ask", "Community": " --ask"}  # in the papers a language model writes these
 _WRITTEN: dict[Layer, str] = {"tree": "raptor", "communities": "communities"}  # layer -> the retriever that reads it
 
 
@@ -61,7 +61,7 @@ def lacks(layers: Iterable[Layer], collection: str) -> str:
 
 
 def price(collection: Collection, layers: Sequence[Layer], budget: float | None, progress: Progress) -> Iterator[str]:
-    """Yield the costs of making layers, line by line; calls no model."""
+    """Yield the costs of making layers, line by line, without calling a model."""
     for layer in _once(layers):
         what, command, _ = LAYERS[layer]
         yield f"{collection.name} holds no {what}; `{command}` takes:"
@@ -79,9 +79,9 @@ def price(collection: Collection, layers: Sequence[Layer], budget: float | None,
 def prepare(
     collection: Collection, layers: Sequence[Layer], threads: int, progress: Progress
 ) -> Iterator[tuple[Usage, int]]:
-    """Make layers, as far as they are not made yet; for each what its calls took, and how many items failed.
+    """Make the missing layers; yield for each the usage of its calls, and how many items failed.
 
-    Raises what ended one early, as ModelError; the next call goes on there.
+    Raises the error that ended a layer early, such as ModelError; the next call resumes there.
     """
     for layer in _once(layers):
         report: Any
@@ -98,5 +98,5 @@ def prepare(
 
 
 def _once(layers: Sequence[Layer]) -> list[Layer]:
-    """Return the layers with triples and keywords once, since the same calls give both."""
+    """Return the layers with triples and keywords as one, since the same calls make both."""
     return list(dict.fromkeys("triples" if layer == "keywords" else layer for layer in layers))

@@ -1,10 +1,10 @@
-"""Measures: how well a ranking holds the gold of a question, which differences are more than noise, how marks agree.
+"""Measures: the gold in a ranking, significance of differences, and agreement of grades.
 
-A ranking is measured by the ranks of the question's gold: for each gold its place from 1, or None when it was not
-found. Every gold weighs the same, and all measures are between 0 and 1.
+A ranking is measured by the ranks of the question's gold: for each gold its rank from 1, or None if it was not found.
+Every gold has the same weight, and all measures are between 0 and 1.
 
-An answer is measured by the words that remain, against the known one that is most like it: exact match and F1
-(Rajpurkar et al., SQuAD, 2016, section 6.1); structure match is KGP's, section 5.1.3 (Struct-EM).
+An answer is measured against the most similar known answer, after normalisation: exact match and F1 (Rajpurkar et al.,
+SQuAD, 2016, section 6.1). Structure match is KGP's, section 5.1.3 (Struct-EM).
 """
 
 import re
@@ -23,25 +23,25 @@ from kgrag.text.tokens import tokens
 from kgrag.values.documents import Document
 from kgrag.values.results import Ranking
 
-# Where in a ranking the gold of a question stands: by the document that was found, or by the text that was.
+# The ranks of a question's gold: by the document found, or by the text found.
 #
-# If a data set names no gold, the passage that holds the answer is the gold.
+# If a data set has no gold, the passage that contains the answer is the gold.
 
 
-WORDS = 4  # words per run; shorter runs are shared by chance (of the, in the year)
+WORDS = 4  # words per run; shorter runs occur by chance (of the, in the year)
 SHARE = 0.5
 _ANSWER_TOKEN = re.compile(r"\w+|[^\w\s]")
 
 
 def distinct_documents(ranking: Ranking) -> tuple[str, ...]:
-    """Return the keys of the passages' documents, each once, at the place of its first passage."""
+    """Return the distinct documents of the passages, each at the rank of its first passage."""
     return tuple(dict.fromkeys(hit.passage.document for hit in ranking))
 
 
 def answer_rank(ranking: Ranking, answers: Iterable[str]) -> int | None:
     """Return the rank of the first passage with an answer, its title included; None if no passage has one.
 
-    An answer stands where its tokens follow each other: words and single marks, in lower case. The share of questions
+    An answer occurs where its tokens are adjacent: words and single marks, in lower case. The share of questions
     with a rank of at most k is the top-k accuracy of Karpukhin et al., Dense Passage Retrieval (2020), section 5.
     """
     phrases = [tokens for answer in answers if (tokens := _answer_tokens(answer)).strip()]
@@ -107,7 +107,7 @@ Ranks = Sequence[int | None]
 RESAMPLES = 10_000
 CONFIDENCE = 0.95
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
-BLOCK = 4_000_000  # drawn indices that are held at once
+BLOCK = 4_000_000  # drawn indices held in memory at once
 
 
 def ranks_of(ranking: Sequence[str], gold: Collection[str]) -> tuple[int | None, ...]:
@@ -135,8 +135,8 @@ def reciprocal_rank(ranks: Ranks) -> float:
 def ndcg_at(ranks: Ranks, k: int) -> float:
     """Return normalised discounted cumulative gain of the first `k`, relevance being 0 or 1.
 
-    1 when the ranking begins with as much gold as fits into `k`, and never more, even where one passage holds two
-    golds. Raises ValueError without gold.
+    1 if the ranking begins with as much gold as fits into `k`, and never more, even if one passage contains two golds.
+    Raises ValueError without gold.
     """
     gain = sum(_discount(rank) for rank in _ranks_to(ranks, k))
     ideal = sum(_discount(rank) for rank in range(1, min(k, len(ranks)) + 1))
@@ -164,9 +164,9 @@ def normalised(text: str) -> str:
 
 
 def exact_match(text: str, answers: Sequence[str]) -> float:
-    """Return 1 if the answer is one of the known ones, else 0, also without an answer.
+    """Return 1 if the answer is one of the known ones, else 0, also for a missing answer.
 
-    Raises ValueError without any.
+    Raises ValueError without known answers.
     """
     words = normalised(text)
     return float(bool(words) and words in {normalised(answer) for answer in _some(answers)})
@@ -184,7 +184,7 @@ def f1(text: str, answers: Sequence[str]) -> float:
 def structure_match(texts: Sequence[str], gold: Sequence[str]) -> float:
     """Return 1 if the text of each gold page, table or section is in the result, else 0. Raises ValueError without any.
 
-    Texts are compared as answers are, so that the marks of Markdown make no difference.
+    Texts are compared like answers, so Markdown syntax makes no difference.
     """
     return float({normalised(text) for text in _some(gold)} <= {normalised(text) for text in texts})
 
@@ -210,12 +210,12 @@ class Difference:
 
     @property
     def noise(self) -> bool:
-        """Whether the interval includes 0, so that the questions do not tell which system is better."""
+        """Whether the interval includes 0, so the questions do not show which system is better."""
         return self.low <= 0 <= self.high
 
     @property
     def verdict(self) -> str:
-        """The same in a word: better, worse or noise."""
+        """The result in a word: better, worse or noise."""
         return "noise" if self.noise else "better" if self.value > 0 else "worse"
 
 
@@ -248,17 +248,17 @@ def paired_bootstrap(
         for measure in range(count):
             means[start : start + step, measure] = delta[:, measure][rows].mean(axis=1)
     tail = (1 - confidence) / 2
-    low, high = np.quantile(means, (tail, 1 - tail), axis=0).round(9)  # else 1e-17 would count as a difference
+    low, high = np.quantile(means, (tail, 1 - tail), axis=0).round(9)  # unrounded, 1e-17 would be a difference
     return [Difference(*map(float, row)) for row in zip(delta.mean(axis=0).round(9), low, high, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Agreement on `answers` that both marked.
+    """Agreement of two graders on the `answers` that both graded.
 
-    `same`: share of equal marks; `kappa`: Cohen's kappa with linear weights (Cohen, 1968), 1 at best and 0 where they
-    agree as by chance; `error`: mean absolute difference; `correlation`: Pearson's. kappa and correlation are None
-    where they are not defined, since one of the two gave the same mark to all.
+    `same`: share of equal grades; `kappa`: Cohen's kappa with linear weights (Cohen, 1968), 1 at best and 0 for
+    agreement by chance; `error`: mean absolute difference; `correlation`: Pearson's. kappa and correlation are None if
+    one of the two gave all answers the same grade, which leaves them undefined.
     """
 
     answers: int
@@ -269,12 +269,12 @@ class Agreement:
 
 
 def agreement(ours: Sequence[float], theirs: Sequence[float]) -> Agreement:
-    """Return the agreement of marks of the same answers in the same order. Raises ValueError of no answers."""
+    """Return the agreement of grades of the same answers in the same order. Raises ValueError without answers."""
     if not ours:
         raise ValueError("no answers")
     a, b = np.asarray(ours, float), np.asarray(theirs, float)
     apart = np.abs(a - b)  # (answers,)
-    expected = float(np.abs(a[:, None] - b[None, :]).mean())  # by chance, with each one's own frequencies
+    expected = float(np.abs(a[:, None] - b[None, :]).mean())  # by chance, with each grader's own frequencies
     varied = a.std() > 0 and b.std() > 0
     return Agreement(
         answers=len(a),

@@ -1,6 +1,6 @@
-"""A graph for each question, of few documents: the documents that hold its answer, and others drawn at random.
+"""A graph for each question, made from its gold documents and a few random ones.
 
-Source: KGP, section 3 and appendix A.1: someone has a folder of about a dozen documents, and asks about some of them.
+Source: KGP, section 3 and appendix A.1: users have a folder of about a dozen documents, and ask about some of them.
 """
 
 import random
@@ -15,12 +15,12 @@ from kgrag.values.events import Progress
 
 
 class QuestionGraphs:
-    """One collection that holds the documents of one question after the other; deleted before and in the end.
+    """A collection that holds one question's documents at a time; deleted at the beginning and at the end.
 
-    It is named NAME-each after the one that is given, which need not exist and is left alone.
+    It is named NAME-each after the given collection, which need not exist and is not changed.
 
-    `size`: documents of a question, its gold among them. Which others these are depends on `seed` and the question's
-    id alone. `tag`: whether TAGME annotates them, too.
+    `size`: documents of a question, its gold included. The other ones depend on `seed` and the question's id alone.
+    `tag`: whether TAGME annotates them, too.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class QuestionGraphs:
 
     @property
     def passages(self) -> float | None:
-        """How many passages a question's graph has on average; None before the first."""
+        """The mean number of passages in a question's graph; None before the first."""
         return fmean(self._passages.values()) if self._passages else None
 
     def open(self, question: Question) -> Collection:
@@ -55,7 +55,7 @@ class QuestionGraphs:
         return self.collection
 
     def documents(self, question: Question) -> list[str]:
-        """Return the keys of the documents of a question: its gold, and others up to `size`."""
+        """Return the keys of a question's documents: its gold, and others up to `size`."""
         named = (self._texts[key].document if key in self._texts else key for key in question.gold)
         gold = [key for key in dict.fromkeys(named) if key in self._documents]
         draw = random.Random(f"{self._seed}:{question.id}")

@@ -1,7 +1,7 @@
 """Make questions without a language model, from facts, tables and sentences of a collection in fixed templates.
 
-Their answers are certain, since a fact or a cell gives them and no other fact contradicts it. Their wording is not how
-people ask. The templates are English.
+The answers are certain, since a fact or a cell gives them and no other fact contradicts it. The wording is unnatural.
+The templates are English.
 """
 
 import itertools
@@ -30,7 +30,7 @@ from kgrag.values.results import Passage
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """A kind of question. `weight`: its relative frequency within its group; `passages`: the number that it needs."""
+    """A kind of question. `weight`: its relative frequency within its group; `passages`: how many it needs."""
 
     name: str
     weight: float
@@ -74,7 +74,7 @@ _OF_TEXTS = re.compile(
 class Draft:
     """A generated question. `gold`: ids of its passages, in the order that leads to the answer.
 
-    `supports`: (passage id, a text from it). `steps`: single questions, {question, answer, gold}. `sound` and `needed`:
+    `supports`: (passage id, a text from it). `steps`: sub-questions, {question, answer, gold}. `sound` and `needed`:
     the verdict of a second reading, if there was one, and the passages that it found necessary.
     """
 
@@ -186,7 +186,7 @@ class Material:
 
 
 class Sources:
-    """The passages of a collection, from which a draw takes some. Holds ids only, no texts."""
+    """The passages of a collection, as a source for draws. Holds ids only, no texts."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
@@ -232,9 +232,9 @@ class Sources:
 
 
 GAP = "____"
-_FACTS, _TABLES = 100_000, 10_000  # read at most
+_FACTS, _TABLES = 100_000, 10_000  # maximum read
 _SHORTEST, _LONGEST = 40, 300  # characters of a sentence with a gap
-_MARKS = frozenset("|`#{}<>[]*_=\\")  # signs of markup and formulas
+_MARKS = frozenset("|`#{}<>[]*_=\\")  # characters of markup and formulas
 _ENDS = (".", "!", "?", "…", "。")
 _BLOCK = 256  # passages read at once
 _CHAINS = 0.3  # share of sentences with a gap that are followed by a chain of two
@@ -280,7 +280,7 @@ def template_drafts(reader: Reader, sources: Sources, seed: int) -> Iterator[Dra
 
 
 def _facts(reader: Reader) -> dict[tuple[str, str], list[_Fact]]:
-    """Return (subject id, predicate) -> its facts, only if all have the same object, so that the answer is unique."""
+    """Return (subject id, predicate) -> its facts, if all have the same object, so that the answer is unique."""
     facts_by_key: dict[tuple[str, str], list[_Fact]] = defaultdict(list)
     for row in reader.rows("evaluate/question_triples", collection=reader.collection.name, limit=_FACTS):
         fact = _Fact(**row)

@@ -46,13 +46,13 @@ _VERSION = 1  # version of the file format of ranks
 
 
 class Ledger:
-    """A JSON Lines file, opened to be added to; its first line says what the others are about. A context manager.
+    """A JSON Lines file open for appending; its first line describes the others. A context manager.
 
-    `rows`: the objects that were there when it was opened, the first line's first; lines that hold none are left out.
+    `rows`: the objects in the file when it was opened, from the first line on; other lines are left out.
     """
 
     def __init__(self, path: Path, head: Mapping[str, Any]) -> None:
-        """Open the file, which is made if need be. Raises InputError when it cannot be written.
+        """Open the file, and create it if needed. Raises InputError when it cannot be written.
 
         A last line that a kill cut short is dropped.
         """
@@ -82,27 +82,27 @@ class Ledger:
 def _object(line: bytes) -> Any:
     try:
         return json.loads(line)
-    except ValueError:  # a kill cut it short
+    except ValueError:  # a kill truncated it
         return None
 
 
 def check_folder(folder: Path) -> None:
-    """Make the folder of the records. Raises InputError when it cannot be; measuring comes long after."""
+    """Make the folder of the records. Raises InputError if that fails, before a long measurement begins."""
     with user_file(folder):
         folder.mkdir(parents=True, exist_ok=True)
 
 
 def plain(system: str) -> str:
-    """Return the name of a system as a part of a file's name."""
+    """Return the name of a system as a part of a file name."""
     return _UNPLAIN.sub("-", system).strip("-")[:80]
 
 
 def in_force(part: object) -> dict[str, Any]:
-    """Return the options in force and the constants of a retriever or a system, and of all that it works with.
+    """Return the effective options and constants of a retriever or a system, and of its parts.
 
     Names are the same as in the settings.
 
-    Its name has only the options that were given; a default may be another one tomorrow, or in a package of that name.
+    A name has only the given options; defaults may change with a release or in a plugin package.
     """
     options: dict[str, Any] = {"class": type(part).__qualname__}
     if isinstance(part, Retriever) and part.constants is not None:
@@ -119,12 +119,12 @@ def in_force(part: object) -> dict[str, Any]:
 class RecordFile(Ledger):
     """The records of one system.
 
-    `subject` is everything that a record depends on besides its question: what differs in any of it has another file.
-    Questions that failed are not known, so that they are asked again.
+    `subject` is everything that a record depends on besides its question; another value of any part has another file.
+    Failed questions are not known, so they are asked again.
     """
 
     def __init__(self, folder: Path, system: str, subject: Mapping[str, Any], collection: str = "") -> None:
-        """Open the file, which is made if need be; its first line names the `collection`, for people.
+        """Open the file, and create it if needed; its first line names the `collection` for human readers.
 
         Raises InputError when it cannot be written.
         """
@@ -163,7 +163,7 @@ class RecordFile(Ledger):
 
 
 def _values(answer: AnswerRecord, question: Question) -> dict[str, Any]:
-    """Return an answer as it is written; its measures are for people, since a reader computes them again."""
+    """Return an answer as it is written; its measures are for human readers, since kgrag recomputes them."""
     answers = question.answers
     measured = {"EM": exact_match(answer.text, answers), "F1": round(f1(answer.text, answers), 4)} if answers else {}
     if answer.grade is not None:
@@ -203,7 +203,7 @@ def write_ranks(path: Path, result: Result, command: str = "") -> None:
         ]
     text = "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in (head, *lines.values()))
     with user_file(path):
-        # no name and no time in it: the same ranks, the same file
+        # no name and no time in the header: equal ranks give equal files
         path.write_bytes(gzip.compress(text.encode("utf-8", "surrogatepass"), mtime=0))
 
 
@@ -262,11 +262,11 @@ def write_samples(
 ) -> tuple[list[Path], int]:
     """Write the records of each system to a file of JSON Lines in `folder`, and replace a file that is there.
 
-    The columns are `user_input`, `retrieved_contexts` with `retrieved_context_ids` (the passages that were ranked),
-    `reference_contexts` with `reference_context_ids` (those of the gold), `reference` (the first known answer), and of
-    a system that answers `response`; what a question does not have is left out. Texts are read in `collection`, which
-    the records are of. Returns the files, and how many records have no passages: older ones, which are left out.
-    Raises InputError when the folder cannot be made.
+    The columns are `user_input`, `retrieved_contexts` with `retrieved_context_ids` (the ranked passages),
+    `reference_contexts` with `reference_context_ids` (the gold passages), `reference` (the first known answer), and for
+    answering systems `response`; missing values are left out. Texts are read from `collection`, which the records come
+    from. Returns the files, and how many records have no passages: older ones, which are left out. Raises InputError
+    when the folder cannot be made.
     """
     check_folder(folder)
     files: list[Path] = []
@@ -286,7 +286,7 @@ def write_samples(
 
 
 def _samples(records: Sequence[Record], data: Dataset, reader: Reader) -> Iterator[dict[str, Any]]:
-    """Yield the samples of records, in their order; texts are read for `_AT_ONCE` of them together."""
+    """Yield the samples of records, in their order; texts are read for `_AT_ONCE` records together."""
     for start in range(0, len(records), _AT_ONCE):
         part = records[start : start + _AT_ONCE]
         gold = list({key for record in part for key in record.question.gold} - data.gold_texts.keys())

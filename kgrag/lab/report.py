@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 FORMATS = (".png", ".svg", ".pdf")
 _PREFERRED = ("R@5", "R@2", "answer@5", "answer@2")
-_LEAST = 0.05  # ms: a value that is rounded to 0 has no place on a logarithmic axis
-_MARKERS = "osD^vP"  # a new one when the colours begin again
+_LEAST = 0.05  # ms: a logarithmic axis cannot show a value rounded to 0
+_MARKERS = "osD^vP"  # the next one when the colours start over
 
 
 def check_plot(path: Path) -> None:
@@ -41,7 +41,7 @@ def check_plot(path: Path) -> None:
 
 
 def plot(rows: Rows, title: str, path: Path) -> None:
-    """Draw recall@5 (the deepest there is, of shallower rankings) against the median latency, both with units.
+    """Draw recall@5 (for shallower rankings the deepest recall) against the median latency, both with units.
 
     Latency is on a logarithmic axis. Raises ConfigurationError, InputError when the file cannot be written.
     """
@@ -63,7 +63,7 @@ def plot(rows: Rows, title: str, path: Path) -> None:
 
 
 def number_ticks(axis: Any, ticker: Any) -> None:
-    """Put plain numbers to a logarithmic axis."""
+    """Use plain numbers on a logarithmic axis."""
     axis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
     axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_formatter(ticker.NullFormatter())
@@ -76,7 +76,7 @@ def save(figure: Any, path: Path) -> None:
 
 
 def drawing() -> tuple[Any, Any]:
-    """Import the class of a figure without a window, and ticks. Raises ConfigurationError without matplotlib."""
+    """Import matplotlib's figure class, which needs no window, and its ticks. Raises ConfigurationError without it."""
     with require_extra("plot", "A plot needs matplotlib, which is not installed."):
         from matplotlib import ticker
         from matplotlib.figure import Figure
@@ -86,7 +86,7 @@ def drawing() -> tuple[Any, Any]:
 def plot_sweep(sweep: Sweep, rows: Rows, title: str, path: Path) -> None:
     """Draw the deepest recall, and EM where there is one, and the median latency against the values of the setting.
 
-    What is not varied is a level line. Raises ConfigurationError, InputError when the file cannot be written.
+    Unvaried systems are horizontal lines. Raises ConfigurationError, InputError when the file cannot be written.
     """
     check_plot(path)
     figure_class, _ = drawing()
@@ -149,7 +149,7 @@ def draw(figure: PaperTable, result: "Result", title: str, path: Path) -> None:
 def points(figure: PaperTable, result: "Result") -> "pd.DataFrame":
     """Return the measure of a figure, a column a system, by iteration, rank, number of calls, or group of questions.
 
-    Tokens are those of all questions up to an iteration (GEAR, figure 4). Raises ConfigurationError without pandas.
+    Tokens are the sum over all questions up to an iteration (GEAR, figure 4). Raises ConfigurationError without pandas.
     """
     measure, kind, rows = figure.measures[0], figure.drawn, result.rows
     series: dict[str, dict[Any, Any]] = {}
@@ -181,7 +181,7 @@ NOISE = "noise: the 95 % interval, by a paired bootstrap over the questions, inc
 
 @dataclass(frozen=True, repr=False)
 class Result:
-    """The results of an experiment. `print` shows its tables, as does a notebook; `frames` are the same to work with.
+    """The results of an experiment. `print` and notebooks show its tables; `frames` gives them as data frames.
 
     `rows`: system -> measure -> value. `groups`: type, hops or density -> group -> such rows. `differences`: system ->
     measure -> difference from the `baseline` with its 95 % interval. `errors` and `problems`: system -> question ->
@@ -272,7 +272,7 @@ class Result:
         return tables
 
     def markdown(self, command: str = "") -> str:
-        """Return the tables in Markdown, with their command beneath, if there is one, and the machine."""
+        """Return the tables in Markdown, followed by their command, if there is one, and the machine."""
         tables = self.frames().items()
         parts = [f"{title}:\n\n{table.reset_index().to_markdown(index=False)}" for title, table in tables]
         if command:
@@ -280,7 +280,7 @@ class Result:
         return "\n\n".join([*parts, *filter(None, [self.conditions.get("machine")])])
 
     def values(self) -> dict[str, Any]:
-        """Return the wire form: all but the records, as plain values."""
+        """Return the wire form: everything but the records, as plain values."""
         marking = {} if self.marking is None else {"marking": {**plain(self.marking), "tokens": self.marking.tokens}}
         return {
             "version": VERSION,
@@ -305,7 +305,7 @@ class Result:
         }
 
     def plot(self, path: Path | str) -> None:
-        """Draw recall against latency, or against the setting that was varied, to a .png, .svg or .pdf.
+        """Draw recall against latency, or against the varied setting, to a .png, .svg or .pdf.
 
         Raises ConfigurationError without matplotlib, InputError when the file cannot be written.
         """
@@ -334,14 +334,14 @@ class Result:
 
 
 def frame(rows: Iterable[Mapping[str, Any]], *index: str) -> "pd.DataFrame":
-    """Return rows as a data frame over some of their columns. Raises ConfigurationError without pandas."""
+    """Return rows as a data frame indexed by some of their columns. Raises ConfigurationError without pandas."""
     with require_extra("lab", "Tables of experiments need pandas."):
         import pandas as pd
     return pd.DataFrame(rows).set_index(list(index))
 
 
 def machine(neo4j: str = "") -> str:
-    """Return the machine in a line: cores, memory, versions; `neo4j` is the version of the server, if known."""
+    """Return a line on the machine: cores, memory, versions; `neo4j` is the version of the server, if known."""
     import psutil
 
     try:

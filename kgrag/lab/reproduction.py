@@ -1,4 +1,4 @@
-"""A table of a paper, measured again: the paper's numbers beside ours, and what differs."""
+"""The reproduction of a paper's table: the paper's numbers beside kgrag's, and the differences."""
 
 from ast import literal_eval
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 _DEPTH = 15
 
 Cell = tuple[float | None, float | None]
-"""A number of the paper, and ours."""
+"""A number of the paper, and kgrag's."""
 
 
 @dataclass(slots=True)
 class Reproduction:
-    """A table that is being measured, one data set after the other. `results`: data set -> what experiments showed.
+    """A table under measurement, one data set after the other. `results`: data set -> results of its experiments.
 
-    `labels`: only these rows; empty: all. `given`: what rows take from the user (`Paper.inputs`) -> its value.
+    `labels`: only these rows; empty: all. `given`: input of rows (`Paper.inputs`) -> the user's value.
     """
 
     paper: Paper
@@ -65,7 +65,7 @@ class Reproduction:
 
     @property
     def per_question(self) -> int | None:
-        """How many documents each question has a graph of; None: there is one graph of all."""
+        """The number of documents in each question's own graph; None: all questions share one graph."""
         each: int | None = self.paper.setting("evaluation.per_question")
         return each
 
@@ -82,14 +82,14 @@ class Reproduction:
 
     @property
     def trained_on(self) -> frozenset[str]:
-        """The ids of the questions that trained given parts, on which nothing can be measured.
+        """The ids of the questions that trained given parts; nothing can be measured on these.
 
         Raises ConfigurationError for weights when torch is not installed.
         """
         return frozenset().union(*map(trained_on, self.given.values()))
 
     def lacks(self, row: PaperRow) -> str:
-        """Return why a row cannot be measured with any collection; empty if it can."""
+        """Return why no collection can measure a row; empty if one can."""
         if row.system is None:
             return row.missing
         return " and ".join(
@@ -105,11 +105,11 @@ class Reproduction:
 
     @property
     def rows(self) -> list[PaperRow]:
-        """The rows that are wanted."""
+        """The wanted rows."""
         return [row for row in self.table.rows if not self.labels or row.label in self.labels]
 
     def refuse(self, rows: Iterable[PaperRow], data: str, why: str) -> None:
-        """Name rows that cannot be measured on a data set, and why."""
+        """Record rows that cannot be measured on a data set, and the reason."""
         self._refused |= {f"{row.label} ({data})": why for row in rows}
 
     def parts(self) -> Iterator[tuple[Callable[[Settings], Settings], list[PaperRow]]]:
@@ -122,7 +122,7 @@ class Reproduction:
             yield partial(self._settings_of, rows[0]), rows
 
     def _settings_of(self, row: PaperRow, settings: Settings) -> Settings:
-        """Return the settings of a row. The model that it names does all but the marks, which one model makes."""
+        """Return the settings of a row. Its model does everything but the grading, which one model does for all."""
         own, models = self._special(row), settings.chat.models
         if "chat.model" in own:
             marks = models.get(TASK, settings.chat.model)
@@ -130,7 +130,7 @@ class Reproduction:
         return override(settings, own)
 
     def _special(self, row: PaperRow) -> dict[str, Any]:
-        """Return the settings with a different value for a row."""
+        """Return the settings whose values differ for a row."""
         return {
             name: value.format(**self.values) if isinstance(value, str) else value
             for name, value in row.settings.items()
@@ -191,12 +191,12 @@ class Reproduction:
         return [self._system(row, place, measure) for row in rows for measure in self.table.measures]
 
     def prepare(self, collection: Collection, layers: Sequence[Layer], progress: Progress) -> None:
-        """Make layers of the graph. Raises what ended it early, as ModelError."""
+        """Make layers of the graph. Raises the error that ended it early, such as ModelError."""
         for usage, failures in prepare(collection, layers, self.threads, progress):
             self._spent.append((usage, Usage(), failures))
 
     def _system(self, row: PaperRow, place: int, measure: str) -> str:
-        """Return the system of a row on a data set: the values of the table in their places."""
+        """Return the system of a row on a data set, with the values of the table filled in."""
         assert row.system is not None
         values = {"k": _cut(measure)} | {name: row_values[place] for name, row_values in self.table.values.items()}
         values |= {name: _quoted(text) for name, text in self.values.items()}
@@ -204,7 +204,7 @@ class Reproduction:
 
     @property
     def cells(self) -> dict[str, dict[str, dict[str, Cell]]]:
-        """Label -> data set -> measure -> the paper's number and ours."""
+        """Label -> data set -> measure -> the paper's number and kgrag's."""
         cells: dict[str, dict[str, dict[str, Cell]]] = {}
         for row in self.rows:
             for place, name in enumerate(self.table.data):
@@ -216,12 +216,12 @@ class Reproduction:
 
     @property
     def missing(self) -> dict[str, str]:
-        """The rows that were not measured -> why."""
+        """The unmeasured rows -> the reason."""
         return {row.label: why for row in self.rows if (why := self.lacks(row))} | self._refused
 
     @property
     def problems(self) -> list[str]:
-        """The failures beside an answer, such as a failed mark: a line for each row and data set."""
+        """The failures despite an answer, such as a failed grade: a line for each row and data set."""
         return [
             f"{system} ({name}): {len(problems)} questions, such as {': '.join(next(iter(problems.items())))}"
             for name, results in self.results.items()
@@ -232,7 +232,7 @@ class Reproduction:
 
     @property
     def measured(self) -> list[str]:
-        """The measurement of each row, in a line."""
+        """The conditions of each row's measurement, in a line."""
         return [
             f"{label}: {', '.join(dict.fromkeys(name for names in sets.values() for name in names))}"
             for label, sets in self._systems.items()
@@ -257,7 +257,7 @@ class Reproduction:
         return f"{total.calls:,} calls ({total.cached:,} cached), {total.tokens:,} tokens, {cost}.{failed}"
 
     def frames(self) -> "dict[str, pd.DataFrame]":
-        """Return a line a row and data set, and for each measure the paper's number, ours and the difference."""
+        """Return a line a row and data set, and for each measure the paper's number, kgrag's and the difference."""
         lines = []
         for label, sets in self.cells.items():
             for data, cells in sets.items():
@@ -294,7 +294,7 @@ class Reproduction:
         }
 
     def differences(self, settings: Settings, embedder: str) -> list[str]:
-        """Return the differences from the paper, sentence by sentence."""
+        """Return the differences from the paper, one sentence each."""
         differences = []
         model = settings.chat.model or "none"
         if model != self.paper.model:
@@ -329,7 +329,7 @@ def measured_from(result: Result, system: str, measure: str, by: str | None) -> 
     if measure == "hours":
         seconds = rows[system].get("wall_s")
         return None if seconds is None else seconds / 3600
-    return rows.get(system, {}).get(measure)  # nothing under this name where a setting is varied
+    return rows.get(system, {}).get(measure)  # empty under this name if a setting is varied
 
 
 def _inputs_of(row: PaperRow) -> set[str]:
@@ -339,7 +339,7 @@ def _inputs_of(row: PaperRow) -> set[str]:
 
 
 def _quoted(text: str) -> str:
-    """Return a value as an expression holds it: a number or a tuple as it is, other text in quotes."""
+    """Return a value as an expression holds it: a number or a tuple unchanged, other text in quotes."""
     try:
         literal_eval(text)
     except (ValueError, SyntaxError):

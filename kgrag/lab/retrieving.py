@@ -1,6 +1,6 @@
-"""The records of an experiment, one for each question and system, and retrievers that answer questions one by one.
+"""The records of an experiment, one for each question and system, and the measurement of retrievers.
 
-Systems that answer are asked in `ask_systems`; their answers are part of the records.
+`ask_systems` measures answering systems; their answers are part of the records.
 """
 
 import time
@@ -16,11 +16,11 @@ from kgrag.values.events import Called, Event, Progress
 from kgrag.values.results import Ranking, Usage
 
 DEPTH = 15
-"""How deep rankings are kept by default, and the `k` that latency is measured at."""
+"""The default depth of recorded rankings, and the `k` at which latency is measured."""
 
-WARM_UP = 10  # questions that are asked first and not counted
-_DEEPEST = 1000  # passages that are asked for at most when many belong to the same documents
-PATIENCE = 3  # questions in a row on which the database fails before the run ends
+WARM_UP = 10  # uncounted questions at the start
+_DEEPEST = 1000  # maximum number of passages if many belong to the same documents
+PATIENCE = 3  # successive database failures before the run ends
 
 
 class Retrieving(Protocol):
@@ -33,11 +33,11 @@ class Retrieving(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Iteration:
-    """A step of an agent's loop: the hits up to then, and its calls to the language model.
+    """A step of an agent's loop: the hits so far, and its calls to the language model.
 
     `ranks`: for each gold of the question its best rank in any retrieval of this step or an earlier one, or None.
-    `ranked`: its rank in the final ranking that there would be if this step were the last; as `ranks` where the system
-    did not say.
+    `ranked`: its rank in the final ranking if this step were the last; equal to `ranks` if the system does not report
+    it.
     """
 
     ranks: tuple[int | None, ...]
@@ -48,7 +48,7 @@ class Iteration:
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """Whether an answer was marked as correct, and `by` what."""
+    """Whether an answer was graded as correct, and `by` which grader."""
 
     correct: bool
     by: str
@@ -58,8 +58,8 @@ class Grade:
 class AnswerRecord:
     """The answer of a system; `text` is empty without an answer.
 
-    `began`: when it was asked, seconds since 1970. `problem`: what failed, although there is an answer. `structure`:
-    the texts of the pages, tables and sections that were looked up. `grade`: None where nobody marked it.
+    `began`: the start, in seconds since 1970. `problem`: a failure despite the answer. `structure`: the texts of the
+    pages, tables and sections that were looked up. `grade`: None without a grade.
     """
 
     text: str
@@ -114,12 +114,12 @@ def retrieve_all(
     logs: Mapping[str, Log] | None = None,
     warm_up: int = WARM_UP,
 ) -> list[Record]:
-    """Ask each retriever every question, one after the other; records by retriever, in the order of the questions.
+    """Ask each retriever every question in turn; return records by retriever, in the order of the questions.
 
-    The first `warm_up` questions are asked beforehand without being counted, so that every retriever is measured warm.
-    `seconds` is one call of `retrieve(question, depth)`, the embedding of the question included. A question that
-    `logs` knows the answer to is not asked again. An error is kept as the record of its question, and the run goes on;
-    it ends when the database fails several times in a row, or the budget is spent. Raises DatabaseError, BudgetError.
+    The first `warm_up` questions are asked beforehand without counting, so that every retriever is measured warm.
+    `seconds` is one call of `retrieve(question, depth)`, including the embedding of the question. A question whose
+    answer is in `logs` is not asked again. An error becomes the record of its question, and the run continues; it ends
+    when the database fails several times in a row, or the budget is spent. Raises DatabaseError, BudgetError.
     """
     records: list[Record] = []
     for name, retriever in retrievers.items():
@@ -149,9 +149,9 @@ def _warm_up(retriever: Retrieving, questions: Sequence[Question], depth: int) -
         for question in questions:
             _, usage = _retrieve(retriever, question, depth)
             if usage.calls:
-                return  # a language model takes far longer than a cold cache costs
+                return  # a model call takes far longer than a cold cache
     except Exception:
-        return  # the error comes again where it is recorded
+        return  # the measured run records the error
 
 
 def _retrieve(retriever: Retrieving, question: Question, k: int) -> tuple[Ranking, Usage]:
@@ -184,12 +184,12 @@ def _ask(
             ranks = ranks_of(documents, question.gold) or (answer_rank(ranking, question.answers),)
         passages = tuple(hit.passage.id for hit in ranking)
         return Record(name, question, documents, tuple(ranks), seconds, usage=usage, passages=passages), None
-    except Exception as error:  # one question that fails must not lose the others
+    except Exception as error:  # one failed question must not lose the others
         return failed(name, question, error_text(error), time.perf_counter() - started), error
 
 
 def failed(name: str, question: Question, error: str, seconds: float, answer: AnswerRecord | None = None) -> Record:
-    """Return the record of a question that a system failed on, which counts as an empty ranking."""
+    """Return the record of a question that a system failed on; it counts as an empty ranking."""
     return Record(name, question, (), (None,) * max(1, len(question.gold)), seconds, error, answer)
 
 
@@ -201,7 +201,7 @@ def error_text(error: Exception) -> str:
 
 
 def _documents(retriever: Retrieving, question: Question, ranking: Ranking, depth: int) -> tuple[str, ...]:
-    """Return the first `depth` documents, from more passages where some documents have several."""
+    """Return the first `depth` documents, from more passages if some documents have several."""
     documents, k = distinct_documents(ranking), depth
     while len(documents) < depth and len(ranking) >= k and k < _DEEPEST:
         k = min(4 * k, _DEEPEST)

@@ -1,9 +1,9 @@
-"""Training of GFM-RAG's network: from a question's entities to those of the passages that answer it.
+"""Training of GFM-RAG's network: from a question's entities to the entities of the passages that answer it.
 
-The loss of a question is alpha times the binary cross-entropy of its entities, plus 1 - alpha times a ranking loss, the
-negative logarithm of the share that the gold's entities have in the relevance of all. Source: GFM-RAG, section 3.2 (its
-supervised training; the one on triples with an end left out is not here). As in its official code, the cross-entropy of
-entities that are no gold is weighed by a softmax of their own scores.
+The loss of a question is alpha times the binary cross-entropy of its entities, plus 1 - alpha times a ranking loss: the
+negative logarithm of the gold entities' share in the relevance of all. Source: GFM-RAG, section 3.2 (its supervised
+training; the training on triples with a missing end is not implemented). As in its official code, a softmax of their
+own scores weights the cross-entropy of entities outside the gold.
 """
 
 import random
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A question to learn from: what the network reads (`Loaded.inputs`), and which entities its gold mentions [n]."""
+    """A training question: the network's input (`Loaded.inputs`), and which entities its gold mentions [n]."""
 
     question: Question
     inputs: "tuple[Tensor, Tensor, Tensor, Tensor]"
@@ -36,9 +36,9 @@ class Example:
 def prepare(
     surroundings: Surroundings, loaded: Loaded, questions: Sequence[Question], progress: Progress
 ) -> list[Example]:
-    """Read the graph about each question; those without an entity or whose gold's entities are not in it are left out.
+    """Read the graph about each question; leave out questions without an entity or without gold entities in it.
 
-    The gold passage of a document of several is the nearest. Raises InputError when fewer than two questions are left.
+    Of a gold document's passages, the nearest counts. Raises InputError if fewer than two questions are left.
     """
     import torch
 
@@ -66,7 +66,7 @@ def prepare(
 
 
 def held_out(examples: Sequence[Example], share: float, seed: int) -> tuple[list[Example], list[Example]]:
-    """Split examples for training, and about `share` held out with no common gold. Raises InputError."""
+    """Split examples into a training set and about `share` held out, without common gold. Raises InputError."""
     by_text = {example.question.text: example for example in examples}
     return shared.hold_out(list(by_text.values()), lambda example: example.question.gold, share, seed)
 
@@ -91,7 +91,7 @@ def loss(scores: "Tensor", gold: "Tensor", training: GfmTraining) -> "Tensor":
 def train(
     loaded: Loaded, examples: Sequence[Example], training: GfmTraining, seed: int, progress: Progress
 ) -> list[float]:
-    """Fit the network in place by AdamW; the mean loss of each pass over the questions, as it was while it learned."""
+    """Fit the network in place by AdamW; return the mean loss of each epoch, measured during training."""
     import torch
 
     network, chance = loaded.network, random.Random(seed)

@@ -1,8 +1,8 @@
 """Training of GNN-Ret and RGNN-Ret by gradient descent on questions with gold: the `a` of each layer, and beta.
 
-The derivatives are those of the loss itself, carried along with the distances (GNN-Ret's equations 10 to 12 take every
-passage with weight 1 and leave out the means). In RGNN-Ret the distance of step t is h^t = beta * h(q^t) + (1 - beta) *
-h^(t-1), and the loss of a step is the hinge loss of the gold that it and later steps want against the nearest others.
+The derivatives are exact and propagate along with the distances (GNN-Ret's equations 10 to 12 give every passage weight
+1 and leave out the means). In RGNN-Ret the distance of step t is h^t = beta * h(q^t) + (1 - beta) * h^(t-1). The loss
+of a step is the hinge loss of its own and later gold (see `labels`) against the nearest other passages.
 Source: GNN-Ret, equation 8 and appendices A.1 and C; RGNN-Ret, section 3.3, equations 4 and 5, appendices A.2 and J.
 """
 
@@ -27,7 +27,7 @@ from kgrag.values.events import Progress
 from kgrag.values.results import Ranking
 
 UNTRAINED, TRAINED, AS_SET = "untrained", "trained", "as set"
-"""The systems of a cross-validation; as set: the `alphas` of the settings, where they are other than untrained."""
+"""The systems of a cross-validation; as set: the configured `alphas`, if they differ from untrained."""
 
 Array = NDArray[np.float64]
 
@@ -38,7 +38,7 @@ Training = TypeVar("Training", bound=GnnRetTraining, contravariant=True)
 
 
 class Learnable(Protocol[Training]):
-    """An example: a question to learn from."""
+    """An example: a training question."""
 
     @property
     def question(self) -> Question:
@@ -64,7 +64,7 @@ class Example:
 
     @classmethod
     def read(cls, retriever: GnnRet, question: Question, training: GnnRetTraining) -> "Example | None":
-        """Make an example; None without gold. The gold passage of a document of several is the nearest."""
+        """Make an example; None without gold. Of a gold document's passages, the nearest counts."""
         context, s = retriever.context, retriever.settings
         vector = Query(question.text).vector(context.embedder)
         gold = dict(context.reader.document_scores(question.gold, vector).values())
@@ -88,8 +88,7 @@ class Example:
 class Trained:
     """The learned `a` of each layer, the mean loss at it, and the iteration that found it.
 
-    `active`: how many questions had a loss at the beginning; only from those something can be learned.
-    `beta`: of RGNN-Ret.
+    `active`: how many questions had a loss at the beginning; the others teach nothing. `beta`: of RGNN-Ret.
     """
 
     alphas: tuple[float, ...]
@@ -106,7 +105,7 @@ def prepare(
     training: Any,
     progress: Progress,
 ) -> list[Any]:
-    """Read the examples of a kind; questions that give none are left out. Raises InputError for fewer than two."""
+    """Read the examples of a kind; leave out questions without one. Raises InputError for fewer than two."""
     place = f"in collection {retriever.context.reader.collection.name!r}"
     read = partial(kind.read, retriever, training=training)
     return shared.prepare(questions, read, progress, f"{kind.LACK} {place}", kind.REMEDY)
@@ -117,8 +116,8 @@ def descend(
 ) -> tuple[Array, float, int]:
     """Return the values between 0 and 1 with the smallest loss of a gradient descent, that loss, and its iteration.
 
-    `loss` gives its derivative, too. It ends when every derivative that leads on within 0 to 1 is
-    small, when the loss rises several times in a row, or after so many iterations (GNN-Ret, appendix A.1).
+    `loss` returns its derivative, too. The descent ends when every step within 0 to 1 is small, when the loss rises
+    several times in a row, or after the maximum of iterations (GNN-Ret, appendix A.1).
     """
     best, least, best_iteration = values, np.inf, 0
     before, rises = np.inf, 0
@@ -138,10 +137,10 @@ def descend(
 def train(
     examples: Sequence[Learnable[Training]], layers: int, k: int, training: Training, progress: Progress
 ) -> Trained:
-    """Descend the mean loss from the same value of every parameter; of all that were tried the best is returned.
+    """Minimise the mean loss from the same initial value of every parameter; return the best values found.
 
     The parameters are the `a` of each layer, and beta of RGNN-Ret. With `only` the others stay 1: no messages, or no
-    memory of the single questions before (table 2). When it ends: see `descend`.
+    memory of earlier sub-questions (table 2). `descend` gives the end conditions.
     """
     recurrent = isinstance(training, RgnnTraining)
     only = training.only if isinstance(training, RgnnTraining) else None
@@ -190,7 +189,7 @@ def cross_validate(
     progress: Progress,
     seed: int = 0,
 ) -> tuple[list[Record], list[Trained]]:
-    """Rank each question with the weights of the other folds, and untrained; return records by system, and each fold.
+    """Rank each question with the weights of the other folds, and untrained; return records by system, and the folds.
 
     Raises InputError when there are fewer questions than folds.
     """
@@ -212,7 +211,7 @@ def cross_validate(
 
 
 def split(texts: Iterable[str], folds: int, seed: int) -> list[frozenset[str]]:
-    """Return distinct texts in folds of equal size, give or take one. Raises InputError when there are too few."""
+    """Return distinct texts in folds of equal size, give or take one. Raises InputError if there are too few."""
     distinct = sorted(set(texts))
     if folds > len(distinct):
         raise InputError(f"{len(distinct)} questions cannot be split into {folds} folds.", "Ask for fewer: --folds.")
@@ -226,7 +225,7 @@ def with_alphas(retriever: GnnRet, alphas: tuple[float, ...]) -> GnnRet:
 
 
 class _HeldOut:
-    """Answers each question with the retriever that has not seen it."""
+    """Ranks each question with the retriever that was not trained on it."""
 
     def __init__(self, systems: Mapping[str, Retrieving]) -> None:
         self._systems = systems
@@ -236,7 +235,7 @@ class _HeldOut:
 
 
 def remembered(neighbours: Neighbours) -> Neighbours:
-    """Return the same edges, each sender's fetched once."""
+    """Return the same edges, with a cache of each sender's edges."""
     edges: dict[str, list[Edge]] = {}
 
     def remembered(senders: Sequence[str]) -> Iterator[Edge]:
@@ -252,10 +251,10 @@ def remembered(neighbours: Neighbours) -> Neighbours:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A single question: the distance of each passage to it, its gold, and the edges.
+    """A sub-question: the distance of each passage to it, its gold, and the edges.
 
-    `start` [passages]: in the order of the example's ids; `gold` and `rest`: places of the gold that it asks for, and
-    of that which later ones ask for.
+    `start` [passages]: in the order of the example's ids; `gold` and `rest`: the indices of its own gold, and of the
+    gold of later sub-questions.
     """
 
     start: Array
@@ -267,7 +266,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class RecurrentExample:
-    """A question of RGNN-Ret: the passages looked at, and its single questions in order."""
+    """A question of RGNN-Ret: the candidate passages, and its sub-questions in order."""
 
     LACK: ClassVar = "have single questions and gold"
     REMEDY: ClassVar = (
@@ -279,9 +278,9 @@ class RecurrentExample:
 
     @classmethod
     def read(cls, retriever: GnnRet, question: Question, training: RgnnTraining) -> "RecurrentExample | None":
-        """Make an example of a question of several hops; None where its single questions or gold are missing.
+        """Make an example of a multi-hop question; None if its sub-questions or gold are missing.
 
-        Looked at are the passages nearest to each single question, what these send to in the first layer, and the gold.
+        Candidates are the passages nearest to each sub-question, their receivers in the first layer, and the gold.
         """
         if len(question.singles) < 2 or not question.gold:
             return None
@@ -303,7 +302,7 @@ class RecurrentExample:
         starts = [np.array([distance(by_id[id]) for id in ids]) for by_id in scores]
         order: list[int] = []
         left = {place[id] for id in gold}
-        for start in starts:  # the gold of a step is the nearest gold that is left (appendix A.2)
+        for start in starts:  # the gold of a step is the nearest remaining gold (appendix A.2)
             order += [min(left, key=lambda i: (start[i], i))] if left else []
             left.difference_update(order)
         turns = [

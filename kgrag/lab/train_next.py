@@ -1,13 +1,13 @@
 """Training of a sentence encoder to find the next supporting fact, or of a language model to write it.
 
-The question is to be near the first fact, and the question with the facts so far near the next one: pairs (q, s1),
-(q + s1, s2), ... Negatives are the other facts of a batch, and a passage at random for each pair.
-One encoder is trained for both (MDR), or two that begin alike, one for what asks and one for passages (DPR).
+Training moves the question near its first fact, and the question with the facts so far near the next one: pairs (q,
+s1), (q + s1, s2), ... Negatives are the other facts of a batch, and a random passage for each pair. There is either one
+encoder for both (MDR), or two with equal initial weights, for queries and passages (DPR).
 Source: KGP, section 3.2 and appendix A.2.1, after MDR (Xiong et al., 2021) and DPR (Karpukhin et al., 2020).
 
-A language model learns rows: the prompt `next-evidence` with a question and the facts so far, as `kgp(guide=chat)` asks
-it, and the next fact as the reply. Any encoder-decoder or causal model learns them, by LoRA (as LLaMA in the paper) or
-with all of its weights (as T5). Source: KGP, section 4 and appendices A.1.3 and A.2.2 (KGP-T5 and KGP-LLaMA).
+A language model learns rows: the prompt `next-evidence` of `kgp(guide=chat)` with a question and the facts so far, and
+the next fact as the reply. Any encoder-decoder or causal model learns them, by LoRA (as LLaMA in the paper) or with all
+of its weights (as T5). Source: KGP, section 4 and appendices A.1.3 and A.2.2 (KGP-T5 and KGP-LLaMA).
 """
 
 import json
@@ -34,19 +34,19 @@ from kgrag.values.events import Progress
 from kgrag.values.installing import require_extra
 
 NEIGHBOURS = (1, 2, 5, 10, 20)
-"""How many neighbours each seed has where SF-EM is measured."""
+"""The numbers of neighbours per seed at which SF-EM is measured."""
 NO_EVIDENCE = "(none)"
 _PACKAGES = "Training needs packages that are not installed ({})."
-_IGNORED = -100  # the label of a token that is not learned
+_IGNORED = -100  # the label of a token without loss
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """How well an encoder finds facts. All are shares, 0 to 1.
+    """Measurements of an encoder's search for facts. All are shares, 0 to 1.
 
     `sf_em`: neighbours of a seed -> share of questions whose facts are all among the seeds and their neighbours.
-    `recall`: k -> share of facts, the first ones left out, among the k passages nearest to the question with the facts
-    before.
+    `recall`: k -> share of facts, except the first ones, among the k passages nearest to the question with the earlier
+    facts.
     """
 
     sf_em: Mapping[int, float]
@@ -55,7 +55,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Encoders:
-    """Sentence-transformers models of one dimension for what asks and for passages: the same one, or two apart."""
+    """Sentence-transformers models of one dimension for queries and for passages: one for both, or two."""
 
     questions: Any
     passages: Any
@@ -72,12 +72,12 @@ class Encoders:
         return self.questions is not self.passages
 
     def embedder(self, folder: Path) -> str:
-        """Return their name among the embedders, once they are saved there."""
+        """Return the embedder's name for the encoders once saved in this folder."""
         path = folder.resolve()
         return f"dpr:{path / 'questions'},{path / 'passages'}" if self.apart else f"sbert:{path}"
 
     def save_pretrained(self, folder: str) -> None:
-        """Save the one there, or the two in folders of their own."""
+        """Save one encoder to the folder, or two to subfolders."""
         if not self.apart:
             self.passages.save_pretrained(folder)
             return
@@ -87,7 +87,7 @@ class Encoders:
     def whole(self) -> tuple[Any, dict[str, str]]:
         """Return one model to train, which shares their weights.
 
-        And the column of the pairs -> the encoder of its texts.
+        Also return the column of the pairs -> the encoder of its texts.
         """
         if not self.apart:
             return self.passages, {}
@@ -102,9 +102,9 @@ class Encoders:
 def rows(
     chains: Sequence[Chain], corpus: Mapping[str, Fact], seed: int, *, single: bool = False
 ) -> Iterator[dict[str, str]]:
-    """Yield the pairs of the chains with a random passage that is no gold of the question: anchor, positive, negative.
+    """Yield the pairs of the chains with a random passage outside the question's gold: anchor, positive, negative.
 
-    `single`: the question alone with each of its facts, as DPR learns (KGP, appendix A.2.1).
+    `single`: pair the question alone with each of its facts, as DPR does (KGP, appendix A.2.1).
     """
     chance, keys = random.Random(seed), sorted(corpus)
     for chain in chains:
@@ -122,9 +122,9 @@ def measure(
     seed: int,
     ask: Callable[[Sequence[str]], Vectors] | None = None,
 ) -> Measured:
-    """Measure an encoder on chains: their facts among those of the corpus, or a part of it with all their facts.
+    """Measure an encoder on chains: their facts against the corpus, or against a part of it that has all their facts.
 
-    `ask`: encodes questions with their facts so far; None: as passages are.
+    `ask`: encodes questions with their facts so far; None: the encoder of passages does.
     """
     gold = {key for chain in chains for key in chain.keys}
     others = sorted(corpus.keys() - gold)
@@ -150,7 +150,7 @@ def measure(
 
 
 def _tfidf(questions: Sequence[str], texts: Sequence[str], n: int) -> list[Any]:
-    """Return for each question the places of the n texts of highest cosine of TF-IDF."""
+    """Return for each question the indices of the n texts with the highest TF-IDF cosine."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     vectorizer = TfidfVectorizer(analyzer=content_stems, sublinear_tf=True, dtype=np.float32)
@@ -164,7 +164,7 @@ def _tfidf(questions: Sequence[str], texts: Sequence[str], n: int) -> list[Any]:
 
 
 def ranks_of(questions: Vectors, passages: Vectors, paths: Sequence[Sequence[int]]) -> list[int]:
-    """Return for each question the rank, from 1, of the last passage of its path; the others of the path have none."""
+    """Return for each question the rank, from 1, of its path's last passage, ignoring the others of the path."""
     ranks: list[int] = []
     for question, (*before, last) in zip(questions, paths, strict=True):
         scores = passages @ question
@@ -174,7 +174,7 @@ def ranks_of(questions: Vectors, passages: Vectors, paths: Sequence[Sequence[int
 
 
 def encoder(model: Any, progress: Progress, stage: str) -> Callable[[Sequence[str]], Vectors]:
-    """Return a function for the unit vectors of texts by a sentence-transformers model."""
+    """Return a function that computes unit vectors of texts by a sentence-transformers model."""
 
     def encode(texts: Sequence[str]) -> Vectors:
         parts = []
@@ -190,7 +190,7 @@ def encoder(model: Any, progress: Progress, stage: str) -> Callable[[Sequence[st
 def train(
     encoders: Encoders, pairs: Sequence[dict[str, str]], training: NextFactTraining, seed: int, progress: Progress
 ) -> float:
-    """Fine-tune one encoder, or two together, in place on rows of `rows`; returns the mean loss of the last epoch.
+    """Fine-tune one encoder, or two together, in place on rows of `rows`; return the mean loss of the last epoch.
 
     Raises ConfigurationError when the packages for training are missing, InputError for fewer than two pairs.
     """
@@ -238,9 +238,9 @@ def fine_tuning(
     own: Mapping[str, Any],
     **parts: Any,
 ) -> Iterator[Any]:
-    """Open a trainer of transformers, of its `parts`, by the constants and its `own` arguments.
+    """Create a transformers trainer from its `parts`, the constants and its `own` arguments.
 
-    It tells the progress, prints nothing, and keeps nothing on disk.
+    It reports progress, prints nothing, and saves nothing to disk.
     """
     from transformers import PrinterCallback, TrainerCallback
 
@@ -295,7 +295,7 @@ def export(rows: Sequence[Row], path: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Tuned:
-    """A model with its tokenizer, and the mean loss of a token of held-out replies before and after (None: none)."""
+    """A model with its tokenizer, and the mean token loss of held-out replies before and after (or None)."""
 
     model: Any
     tokenizer: Any
@@ -312,9 +312,9 @@ def tune(
     seed: int,
     progress: Progress,
 ) -> Tuned:
-    """Fine-tune a model, by its name on the hub or its folder: by LoRA, or all of its weights.
+    """Fine-tune a model, by its name on the hub or its folder: with LoRA, or all of its weights.
 
-    Raises ConfigurationError when the packages for it are missing or the model cannot be loaded.
+    Raises ConfigurationError when packages are missing or the model cannot be loaded.
     """
     with require_extra("train", _PACKAGES):
         from datasets import Dataset as Table
@@ -349,9 +349,9 @@ def tune(
 
 
 def features(row: Row, tokenizer: Any, seq2seq: bool, most: int) -> dict[str, list[int]]:
-    """Return the tokens of a row; only those of the reply are learned.
+    """Return the tokens of a row; only the reply's tokens have a loss.
 
-    A causal model reads the prompt before it.
+    A causal model reads the prompt first.
     """
     end = [tokenizer.eos_token_id] if tokenizer.eos_token_id is not None else []
     reply = tokenizer(row.reply, add_special_tokens=False)["input_ids"][: most // 2 - 1] + end

@@ -22,7 +22,7 @@ def prepare(
 ) -> list[T]:
     """Read the training example of each question; questions without one are left out.
 
-    Raises InputError when fewer than two are left: `lack` says what only so many have, `remedy` what to do about it.
+    Raises InputError if fewer than two are left: `lack` describes the rare property, `remedy` the solution.
     """
     examples = []
     for number, question in enumerate(questions):
@@ -38,9 +38,9 @@ def prepare(
 def hold_out(
     items: Sequence[T], keys: Callable[[T], Sequence[str]], share: float, seed: int
 ) -> tuple[list[T], list[T]]:
-    """Split items into a training set, and about `share` (0 to 1) held out, which has none of the `keys` of the former.
+    """Split items into a training set, and about `share` (0 to 1) held out, without common `keys`.
 
-    Raises InputError when either part would be empty although something is to be held out.
+    Raises InputError if either part would be empty although some are to be held out.
     """
     groups: dict[str, list[T]] = {}
     group_of: dict[str, str] = {}
@@ -75,10 +75,10 @@ def ids_of(questions: Iterable[Question], texts: Iterable[str]) -> list[str]:
 
 
 def trained_on(value: str) -> frozenset[str]:
-    """Return the ids of the questions that trained a value, saved by `kgrag lab train`; else none.
+    """Return the ids of the questions that trained a value, saved by `kgrag lab train`; else an empty set.
 
-    `value`: as options have it: a file or folder, an embedder of folders, or a number. Raises ConfigurationError for a
-    file of weights when torch is not installed.
+    `value`: in the form of options: a file or folder, an embedder of folders, or a number. Raises ConfigurationError
+    for a file of weights if torch is not installed.
     """
     names: set[str] = set()
     for name in value.removeprefix("sbert:").removeprefix("dpr:").split(","):
@@ -105,14 +105,14 @@ def check_out(out: Path) -> None:
 
 
 def keep(out: Path, learned: Mapping[str, object]) -> None:
-    """Write the learned weights for the option. Raises InputError if they cannot be written."""
+    """Write the learned weights in the form of the option. Raises InputError if they cannot be written."""
     with user_file(out):
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(json.dumps(learned, indent=2, ensure_ascii=False), encoding="utf-8")
 
 
 def save(parts: Sequence[Any], out: Path, about: Mapping[str, Any]) -> None:
-    """Save what a model consists of, and `training.json`, a description of its training: all of it or nothing.
+    """Save the parts of a model, and `training.json`, a description of its training: completely or not at all.
 
     Raises InputError when it cannot be written.
     """

@@ -1,4 +1,4 @@
-"""The same questions under harder conditions: misspelt, over whole articles or long documents, among other corpora."""
+"""The same questions under harder conditions: misspelt, over whole articles or long documents, or in merged corpora."""
 
 import bz2
 import gzip
@@ -24,10 +24,10 @@ from kgrag.values.errors import InputError
 from kgrag.values.events import Progress
 from kgrag.values.results import Hit, Passage, Ranking
 
-# Whole Wikipedia articles in place of the paragraphs of a question set, from an extract of a dump.
+# Whole Wikipedia articles in place of a question set's paragraphs, from an extract of a dump.
 #
-# Read are JSON Lines with title and text (WikiExtractor with --json) or title and extract (the extracts API of
-# Wikipedia), WikiExtractor's files of <doc title="...">, any of them as .gz or .bz2, and folders of such (AA/wiki_00).
+# Input formats: JSON Lines with title and text (WikiExtractor with --json) or title and extract (the extracts API of
+# Wikipedia), WikiExtractor's files of <doc title="...">, each also as .gz or .bz2, and folders of them (AA/wiki_00).
 # Source: KGP, appendix A.1; GNN-Ret, appendix B.
 
 
@@ -43,10 +43,10 @@ _OPEN: dict[str, Callable[..., TextIO]] = {".gz": gzip.open, ".bz2": bz2.open}
 def articles(dataset: Dataset, path: Path, progress: Progress) -> Dataset:
     """Return the data set with whole articles in place of the documents with their titles; `path`: the extract.
 
-    Paragraphs of one article become one document, which is gold where one of them was. What supports an answer is
-    looked for in the article; where it is not found (an article changes over the years), the article begins with the
-    set's own paragraph. Where the set names no sentences, the paragraph is what supports the answer. The notes say what
-    is missing. Raises InputError for a file that cannot be read.
+    Paragraphs of one article become one document, which is gold if one of them was. If an article lacks a supporting
+    text, since articles change over the years, it begins with the set's own paragraph. If the set has no supporting
+    sentences, the whole paragraph is the supporting text. The notes list missing articles. Raises InputError for a file
+    that cannot be read.
     """
     documents = read_documents(dataset, progress)
     names = {key: _name(document.title) for key, document in documents.items() if document.title}
@@ -109,7 +109,7 @@ def _articles(file: Path, lines: TextIO) -> Iterator[tuple[str, str]]:
         if match := _DOC.match(line):
             title, text = html.unescape(match[1]), []
         elif title and line.startswith("</doc>"):
-            yield title, "".join(text[text[:1] == [f"{title}\n"] :])  # it begins with its title
+            yield title, "".join(text[text[:1] == [f"{title}\n"] :])  # the text begins with its title
             title = ""
         elif title:
             text.append(html.unescape(line))
@@ -124,7 +124,7 @@ def _articles(file: Path, lines: TextIO) -> Iterator[tuple[str, str]]:
 
 
 def _name(title: str) -> str:
-    """Return a title as Wikipedia compares titles: whatever the case of its first letter."""
+    """Return a title as Wikipedia compares titles: the first letter in either case."""
     name = " ".join(unicodedata.normalize("NFC", html.unescape(title)).replace("_", " ").split())
     return name[:1].upper() + name[1:]
 
@@ -148,7 +148,7 @@ def _lost(
     documents: Mapping[str, Document],
     whole: Mapping[str, tuple[str, str]],
 ) -> dict[str, dict[str, None]]:
-    """Return article -> the paragraphs of the set that support an answer, where the article lacks them."""
+    """Return article -> the set's paragraphs whose supporting texts the article lacks."""
     titles: dict[str, dict[str, None]] = {}
     gold: dict[GoldText, bool] = {}
     for one, other in zip(before, after, strict=True):
@@ -164,7 +164,7 @@ def _lost(
 
 
 def _holds(text: str, support: GoldText) -> bool:
-    """Return whether a text stands in an article, word by word or in the main (see `gold.text_ranks`)."""
+    """Return whether an article contains a text, word for word or for the most part (see `measures.text_ranks`)."""
     if _plain(support.text) in _plain(text):
         return True
     whole = Ranking("", "", (Hit(Passage("", support.document, "", text), 0.0, ()),))
@@ -187,15 +187,15 @@ def _document(key: str, title: str, text: str, begins: Iterable[str], source: st
     return Document(key, parts, title=title, source=source)
 
 
-_WORD = re.compile(r"[^\W\d_]{4,}")  # a letter fewer makes a shorter word another word
+_WORD = re.compile(r"[^\W\d_]{4,}")  # in a shorter word, a dropped letter makes another word
 
 
 def typo(question: Question, seed: int = 0) -> Question:
     """Return the question with one letter dropped from one capitalised word, as a hasty user writes a name.
 
-    The word is drawn among the capitalised ones of at least four letters that are no stop words; the first word of the
-    question, whose capital means nothing, counts only if there is no other, and without any the longest word is taken.
-    The letter is any but the first. The draw depends on the seed and on the question's id alone.
+    The word is drawn among the capitalised words of at least four letters other than stop words. The question's first
+    word is always capitalised, so it counts only if there is no other. Without any, the longest word is taken. The
+    letter is any but the first. The draw depends on the seed and the question's id alone.
     """
     words = list(_WORD.finditer(question.text))
     names = [w for w in words if w.group()[0].isupper() and w.group().lower() not in STOP_WORDS]
@@ -219,11 +219,11 @@ PERTURBATIONS: dict[str, Callable[[Question, int], Question]] = {"typo": typo, "
 
 
 def long_document(key: str, parts: Sequence[Document]) -> Document:
-    """Join short documents into a long one: without a title of its own, with their titles as headings.
+    """Join short documents into a long one without its own title; their titles become headings.
 
-    So would a user have them who keeps many articles in one file. What the titles said of a whole document then says
-    something of one of its sections only; the chunker puts each heading before the text under it, and cuts and packs
-    sections as it does those of any other file. Metadata is left out, triples are kept.
+    This imitates users who keep many articles in one file. A title then describes only one section of a document. The
+    chunker puts each heading before the text under it, and cuts and packs sections like those of any other file.
+    Metadata is left out, triples are kept.
     """
     return Document(
         key=key,
@@ -236,8 +236,8 @@ def long_document(key: str, parts: Sequence[Document]) -> Document:
 def join(dataset: Dataset, size: int, max_file_mb: int = 64) -> Dataset:
     """Return the data set with every `size` documents of its corpus, in order, joined into a `long_document`.
 
-    Gold is then part of a document, and is found where its text is (see `gold.text_ranks`): ranks count passages.
-    `max_file_mb`: greatest size of a file of the corpus, which is read once for this.
+    Gold is then part of a document, and is found by its text (see `measures.text_ranks`): ranks count passages.
+    `max_file_mb`: maximum size of a corpus file, which is read once for this.
     """
     gold = {key for question in dataset.questions for key in question.gold}
     texts: dict[str, GoldText] = {}
@@ -260,8 +260,8 @@ def join(dataset: Dataset, size: int, max_file_mb: int = 64) -> Dataset:
 def sentences(dataset: Dataset) -> Dataset:
     """Return the data set with the sentences that support the answers as gold, in place of whole documents.
 
-    Gold is then found where its text is (see `gold.text_ranks`): ranks count passages. Questions without such
-    sentences are left out. Raises InputError when there are no others (KGP, section 3: supporting facts).
+    Gold is then found by its text (see `measures.text_ranks`): ranks count passages. Questions without such sentences
+    are left out. Raises InputError if no question is left (KGP, section 3: supporting facts).
     """
     texts: dict[str, GoldText] = {}
     questions = []
@@ -283,11 +283,11 @@ def sentences(dataset: Dataset) -> Dataset:
 
 
 def merge(dataset: Dataset, others: Sequence[Dataset]) -> Dataset:
-    """Return the data set with the corpora of others beside its own, among which its gold must be found as well.
+    """Return the data set with the corpora of others added to its own, so that finding its gold is harder.
 
-    The keys of another corpus are its name, a colon, and the key there; two of the same name are numbered. A document
-    of another corpus whose title and text were there before is left out: it would compete with the gold.
-    Raises InputError when a key is in its own corpus already.
+    The keys of another corpus are its name, a colon, and the key there; equal names are numbered. A document of another
+    corpus with the same title and text as an earlier one is left out: it would compete with the gold.
+    Raises InputError if its own corpus already has one of the keys.
     """
     used: set[str] = set()
     named: list[tuple[str, Dataset]] = []

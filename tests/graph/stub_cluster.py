@@ -1,7 +1,7 @@
-"""A stub of a Neo4j cluster for a driver: members that speak Bolt, one of which leads, and a log of writes.
+"""A stub of a Neo4j cluster for a driver: members that speak Bolt, one of them the leader, and a log of writes.
 
-No query is run: a write is one more entry of the log, and a read tells how many entries its member has. What it plays
-are the moves of a cluster: another leader, followers that lag, members that are lost.
+It runs no queries: a write is one more entry of the log, and a read returns how many entries its member has. It
+imitates a cluster's events: another leader, followers that lag, lost members.
 """
 
 import socket
@@ -24,7 +24,7 @@ _NOT_A_LEADER = ("Neo.ClientError.Cluster.NotALeader", "No write operations are 
 
 @dataclass
 class Member:
-    """One member. `lag`: seconds after which it has what the leader wrote; `seen`: (read or write, bookmarks)."""
+    """One member. `lag`: seconds until it has the leader's writes; `seen`: (read or write, bookmarks)."""
 
     address: str
     lag: float = 0.0
@@ -33,11 +33,11 @@ class Member:
 
 
 class StubCluster:
-    """Three members on loopback; `leader` is the number of the member that takes writes, None if there is no leader."""
+    """Three members on loopback; `leader` is the number of the member that accepts writes, or None."""
 
     def __init__(self) -> None:
         self.leader: int | None = 0
-        self.log: list[tuple[float, str]] = []  # when each write was committed, and its statement
+        self.log: list[tuple[float, str]] = []  # the time of each commit, and its statement
         self.members: list[Member] = []
         self._sockets: list[socket.socket] = []
         self._lock = threading.Lock()
@@ -60,7 +60,7 @@ class StubCluster:
             listening.close()
 
     def table(self) -> dict[str, Any]:
-        """The members' view of one another, which may soon be out of date."""
+        """Return the members' view of one another, which may soon be outdated."""
         there = [(n, member.address) for n, member in enumerate(self.members)]
         roles = {
             "ROUTE": [address for _, address in there],
@@ -70,7 +70,7 @@ class StubCluster:
         return {"ttl": 300, "db": "neo4j", "servers": [{"role": r, "addresses": a} for r, a in roles.items()]}
 
     def count(self, member: Member, bookmarks: list[str]) -> int:
-        """The number of writes of a member, once it has the named ones."""
+        """Return a member's number of writes, once it has the ones in `bookmarks`."""
         needed = max((int(bookmark) for bookmark in bookmarks), default=0)
         while True:
             with self._lock:
@@ -80,7 +80,7 @@ class StubCluster:
             time.sleep(0.01)
 
     def commit(self, statement: str) -> str:
-        """Add a write; returns its bookmark."""
+        """Add a write; return its bookmark."""
         with self._lock:
             self.log.append((time.monotonic(), statement))
             return str(len(self.log))
@@ -157,12 +157,12 @@ class _Conversation:
 
 
 def _receive(stream: Any) -> tuple[int, list[Any]] | None:
-    """The next message as its tag and its fields; None when the other side has gone."""
+    """Return the next message as its tag and its fields; None when the other side has disconnected."""
     data = b""
     while head := stream.read(2):
         size = struct.unpack(">H", head)[0]
         if not size and data:
-            unpacker = Unpacker(UnpackableBuffer(data[2:]))  # after the marker of the structure and its tag
+            unpacker = Unpacker(UnpackableBuffer(data[2:]))  # skips the marker of the structure and its tag
             return data[1], [unpacker.unpack() for _ in range(data[0] & 0x0F)]
         data += stream.read(size)
     return None

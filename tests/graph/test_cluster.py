@@ -1,4 +1,4 @@
-"""Searches go to readers and writes to the leader, whoever that is at the moment; nothing is lost or done twice."""
+"""Reads go to followers and writes to the current leader; nothing is lost or done twice."""
 
 from collections.abc import Iterator
 
@@ -34,7 +34,7 @@ def test_reads_go_to_followers_and_writes_to_the_leader(cluster: StubCluster, gr
     assert {read(graph) for _ in range(6)} == {1}
     leader, *followers = cluster.members
     assert {mode for mode, _ in leader.seen} == {"write"}
-    # Which of the followers reads is drawn by lot: all six reads may well go to one of them.
+    # The driver picks followers at random, so one of them may serve all six reads.
     assert {mode for member in followers for mode, _ in member.seen} == {"read"}
 
 

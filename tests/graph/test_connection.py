@@ -1,4 +1,4 @@
-"""Connections: every way in which they fail ends in one error with a remedy, and never shows the password."""
+"""Every failure of a connection ends in one error with a remedy, and never shows the password."""
 
 import logging
 import signal
@@ -22,7 +22,7 @@ def _uri(settings: Settings) -> str:
 
 def test_wrong_password(graph_settings: Settings) -> None:
     with pytest.raises(DatabaseError, match="refuses the login") as error:
-        Graph(_uri(graph_settings), "nobody", SecretStr("not-this-one"))  # three failures would hold up the user
+        Graph(_uri(graph_settings), "nobody", SecretStr("not-this-one"))  # three failed logins would delay the user
     assert "KGRAG_NEO4J_PASSWORD" in error.value.remedy
     assert "not-this-one" not in str(error.value)
 
@@ -54,7 +54,7 @@ def test_wrong_database(graph_settings: Settings) -> None:
 
 
 def test_a_cluster_is_told_what_was_written(graph_settings: Settings, collection_name: str) -> None:
-    """By a routing address each transaction names those before it, so that no member answers from an older state."""
+    """On a routing address each transaction passes the earlier bookmarks, so no member answers from an older state."""
     assert graph_settings.neo4j_password is not None
     uri = _uri(graph_settings).replace("bolt://", "neo4j://")
     with KnowledgeGraph.connect(uri, "neo4j", graph_settings.neo4j_password.get_secret_value()) as kg:
@@ -73,7 +73,7 @@ def test_no_secret_in_repr(kg: KnowledgeGraph, graph_settings: Settings) -> None
 
 
 def test_reads_cannot_write(kg: KnowledgeGraph) -> None:
-    """A query whose header says read runs in a session in which the server refuses to write."""
+    """A query with a read header runs in a session in which the server refuses writes."""
     from kgrag.graph import connection
     from kgrag.graph.queries import Query
 
@@ -87,8 +87,8 @@ def test_reads_cannot_write(kg: KnowledgeGraph) -> None:
 def test_a_search_takes_at_most_eight_round_trips(
     kg: KnowledgeGraph, collection_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Opening the collection included; a collection that is open is not opened again for seconds."""
-    monkeypatch.setattr("kgrag.retrieval.context.REFRESH_SECONDS", 600.0)  # this machine may be busy
+    """A search takes at most eight round trips with opening the collection, which stays open for seconds."""
+    monkeypatch.setattr("kgrag.retrieval.context.REFRESH_SECONDS", 600.0)  # for a busy machine
     texts = {
         "Anna Bergstrom": "Anna Bergstrom was born in Visby Harbour.",
         "Visby Harbour": "Visby Harbour is a town on Gotland Island, where Carl Lindqvist built a church.",
@@ -145,7 +145,7 @@ def test_ctrl_c_stays_ctrl_c_whatever_the_driver_was_sending(graph_settings: Set
             pytest.raises(KeyboardInterrupt),
             Graph(_uri(graph_settings), graph_settings.neo4j_user, graph_settings.neo4j_password) as graph,
         ):
-            # again after a while: Python drops exceptions raised in a callback of the garbage collector
+            # repeats, since Python drops exceptions in a callback of the garbage collector
             signal.setitimer(signal.ITIMER_REAL, milliseconds / 1000, 5)
             try:
                 while True:
@@ -158,7 +158,7 @@ def test_ctrl_c_stays_ctrl_c_whatever_the_driver_was_sending(graph_settings: Set
 
 
 def test_lists_are_not_written_into_the_drivers_log(kg: KnowledgeGraph, caplog: pytest.LogCaptureFixture) -> None:
-    """The driver writes parameters out for its log; for rows with vectors that takes as long as their writing."""
+    """The driver formats parameters for its log; for rows with vectors that would take as long as writing them."""
     with caplog.at_level(logging.DEBUG, "neo4j"):
         kg.graph.run("look_up/passage_ids", ids=["a text of a document"])
         kg.graph.write(lambda tx: tx.run("look_up/passage_ids", ids=["a text of a document"]))

@@ -1,4 +1,4 @@
-"""How much a collection holds, read or as the store counts it."""
+"""The counts of a collection, read from its record or counted in the store."""
 
 import pytest
 

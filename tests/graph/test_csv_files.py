@@ -1,4 +1,4 @@
-"""CSV for Neo4j's import tool: exact vectors, fields that do not fit, files in parts."""
+"""CSV for Neo4j's import tool: exact vectors, unrepresentable values, files in parts."""
 
 import csv
 import pickle
@@ -51,7 +51,7 @@ def test_lists_that_are_fields_and_lists_that_are_none() -> None:
 @pytest.mark.parametrize(
     ("properties", "expected"),
     [
-        ({"n": 2**63}, None),  # no long
+        ({"n": 2**63}, None),  # too large for a long
         ({"n": -(2**63) + 1}, [None, None, -(2**63) + 1]),
         ({"x": float("inf")}, None),
         ({"a": 1}, None),  # another type than before
@@ -63,7 +63,7 @@ def test_columns_that_are_found(tmp_path: Path, properties: dict[str, object], e
     table = Table(tmp_path, "t", ["id"])
     columns = FoundColumns(table)
     assert columns.values({"a": "x", "b": False}) == ["x", False]
-    assert columns.values({f"k{n}": n for n in range(200)}) is None  # too many: none is made
+    assert columns.values({f"k{n}": n for n in range(200)}) is None  # too many columns, so none is added
     assert columns.values(properties) == expected
     table.close()
     assert table.columns[:3] == ["id", "a:string", "b:boolean"]

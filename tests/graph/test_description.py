@@ -1,4 +1,4 @@
-"""The description of the graph says what a live database holds: no less, no more."""
+"""The description of the graph matches a live database exactly."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -22,7 +22,7 @@ NAME = "described"
 
 @pytest.fixture(scope="module")
 def full(kg: KnowledgeGraph, graph_settings: Settings, scripted_server: Scripted) -> Iterator[str]:
-    """A collection with everything in it."""
+    """A collection with every kind of node and relationship."""
     scripted_server.reset()
     scripted_server.say("extract", reply())
     with LocalTagme(SPOTS) as tagme:
@@ -134,7 +134,7 @@ def test_the_database_describes_itself(kg: KnowledgeGraph) -> None:
     assert "STATES (Passage to Triple): The passage states the fact." in lines["relationships"]
 
     rows(kg, "MATCH (s:Schema) SET s.labels = ['kept']")
-    schema.ensure_schema(kg.graph)  # nothing changed: nothing is written
+    schema.ensure_schema(kg.graph)  # nothing changed, so nothing is written
     assert rows(kg, query)[0]["labels"] == ["kept"]
     rows(kg, "MATCH (s:Schema) SET s.described = 'of another version'")
     schema.ensure_schema(kg.graph)

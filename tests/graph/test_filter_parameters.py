@@ -1,4 +1,4 @@
-"""The parameters of a filter, without a graph."""
+"""The query parameters of a filter, without a graph."""
 
 import time
 from datetime import UTC, datetime, timedelta, timezone

@@ -1,4 +1,4 @@
-"""Who held a collection and is no more: only of this machine's own processes it is known."""
+"""Dead holders of a collection are detected only among this machine's own processes."""
 
 import os
 import subprocess

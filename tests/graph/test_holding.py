@@ -1,4 +1,4 @@
-"""One works on a collection at a time: a program by itself, or a server's job."""
+"""Only one process works on a collection at a time: a client, or a server's job."""
 
 import os
 import subprocess
@@ -32,7 +32,7 @@ with KnowledgeGraph.connect() as kg, collection_lock(kg.graph, sys.argv[1], "ext
 
 @contextmanager
 def _held_by_another(env: dict[str, str], collection: str) -> Iterator["subprocess.Popen[str]"]:
-    """Another process extracts from a collection in this block."""
+    """Let another process hold the lock for an extraction in this block."""
     command = [sys.executable, "-c", _HOLDS, collection]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, env=os.environ | env, stdin=pipe, stdout=pipe, text=True) as other:
@@ -44,7 +44,7 @@ def test_a_job_is_respected(kg: KnowledgeGraph, collection_name: str) -> None:
     kg[collection_name].ingest([_BOAT])
     asked = kept.add_job(kg.graph, "tree", collection_name, {}, "Ada")
     while (job := kept.claim_job(kg.graph, "a server")) is not None and job.id != asked.id:
-        kept.end_job(kg.graph, "a server", job.id, "done")  # from another test
+        kept.end_job(kg.graph, "a server", job.id, "done")  # left over from another test
     ended = threading.Event()
 
     def beat() -> None:
@@ -57,8 +57,8 @@ def test_a_job_is_respected(kg: KnowledgeGraph, collection_name: str) -> None:
         with pytest.raises(BusyError) as busy:
             kg[collection_name].build_tree()
         assert "tree for Ada, since 20" in busy.value.message and asked.id in busy.value.remedy
-        assert kg[collection_name].search("boat").hits  # which goes on
-        assert not kg[collection_name].resolve().applied  # it only looks
+        assert kg[collection_name].search("boat").hits  # searches are not blocked
+        assert not kg[collection_name].resolve().applied  # a dry run
     finally:
         ended.set()
         beating.join()
@@ -72,7 +72,7 @@ def test_a_job_waits_for_a_program(kg: KnowledgeGraph, collection_name: str) -> 
         assert [(job.kind, f"process {os.getpid()} " in job.owner) for job in seen] == [("ingest", True)]
         waiting = kept.add_job(kg.graph, "prune", collection_name, {})
         assert kept.claim_job(kg.graph, "a server") is None
-        kg[collection_name].ingest([_BOAT])  # the same one
+        kg[collection_name].ingest([_BOAT])  # the same process
     assert [job.id for job in kept.list_jobs(kg.graph, [collection_name])] == [waiting.id]
     claimed = kept.claim_job(kg.graph, "a server")
     assert claimed is not None and claimed.id == waiting.id

@@ -1,4 +1,4 @@
-"""Metadata as properties: what filters look at, and all of it as it was given."""
+"""Metadata as properties: the values for filters, and all of it in the original form."""
 
 from datetime import date, datetime, timedelta, timezone
 from typing import Any
@@ -13,7 +13,7 @@ from kgrag.graph.property_values import as_text, from_properties, to_properties
     ("value", "looked_at", "kept"),
     [
         ("a", "a", None), (True, True, None), (2.5, 2.5, None), (["a", "b"], ["a", "b"], None), ((1, 2), [1, 2], None),
-        ([1, "a", True, 2.5], ["1", "a", "true", "2.5"], [1, "a", True, 2.5]),  # Neo4j's lists are of one type
+        ([1, "a", True, 2.5], ["1", "a", "true", "2.5"], [1, "a", True, 2.5]),  # Neo4j's lists have one type
         ([1, 2.0], ["1", "2.0"], [1, 2.0]),
         ([], None, []), ({"x": 1}, None, {"x": 1}), ([{"x": 1}], None, [{"x": 1}]), (["a", None], None, ["a", None]),
     ],

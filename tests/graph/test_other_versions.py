@@ -1,4 +1,4 @@
-"""Every interface refuses a database of another schema, with a remedy, and nothing is written."""
+"""Every interface refuses a database with another schema, with a remedy, and writes nothing."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,7 +22,7 @@ DOCUMENT = Document("fram", (Section("The Fram lay at Larvik."),), "Fram")
 
 @pytest.fixture(params=[-2, 1], ids=["older", "newer"])
 def other(kg: KnowledgeGraph, collection_name: str, request: pytest.FixtureRequest) -> Iterator[tuple[str, ...]]:
-    """The message on a database with such a collection."""
+    """The message about a database with such a collection."""
     kg[collection_name].ingest([DOCUMENT])
     version = schema.SCHEMA_VERSION + request.param
     kg.graph.run("write/set_version", version=version)

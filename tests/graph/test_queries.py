@@ -1,4 +1,4 @@
-"""Every query file says of itself what the server says of it."""
+"""The header of every query file agrees with the server's view of the query."""
 
 import re
 
@@ -23,7 +23,7 @@ def test_header_matches_the_statement(query: Query, kg: KnowledgeGraph) -> None:
 
 
 def _statements(query: Query) -> list[Query]:
-    """A query, or a template for every label that may take its place."""
+    """Return a query, or a template filled with every label that it allows."""
     if not query.placeholders:
         return [query]
     properties = ["name"] if "properties" in query.placeholders else []
@@ -45,7 +45,7 @@ _LOOKED_UP = re.compile(r"\(\w*:([^()]*?) \{id: |MATCH[^\n]*\((\w+):([^()]*?)\) 
 
 @pytest.mark.parametrize("query", catalogue().values(), ids=lambda q: q.name)
 def test_ids_are_looked_up_in_the_index_of_the_constraint(query: Query) -> None:
-    """Neo4j reads every node of a label for an id that it is asked for without the label Kgrag."""
+    """Without the label Kgrag, Neo4j reads every node of a label to find an id."""
     asked = [first or second for first, _, second in _LOOKED_UP.findall(query.text)]
     assert [labels for labels in asked if not labels.startswith("Kgrag") and labels != "Schema"] == []
 

@@ -1,4 +1,4 @@
-"""Every query that the code names is there and given its parameters, and every query is named; no server is asked."""
+"""Every query named in the code exists and gets its parameters, and every query is used; needs no server."""
 
 import ast
 import re
@@ -20,7 +20,7 @@ _BEGINNING = re.compile(rf"(?:{_FOLDERS})/")
 _FILE = re.compile(r"\bcypher/(\w+/\w+)\.cypher")
 _DRAWN = re.compile(r'(?:drawn|load)\("(\w+)", \{([^}]*)\}')  # calls in the web pages
 _COMMAND = re.compile(r"\bkgrag cypher ([a-z]\w+)")
-_ADDRESSES = ("kgrag/client/remote.py", "jobs/")  # strings with this start are addresses of the REST API
+_ADDRESSES = ("kgrag/client/remote.py", "jobs/")  # strings with this prefix are addresses of the REST API
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Helper:
 
 @dataclass(frozen=True)
 class Use:
-    """A query that is run somewhere. `given`: parameters that are named there; `more`: whether there may be others."""
+    """A call that runs a query. `given`: its named parameters; `more`: whether there may be others."""
 
     where: str
     query: str
@@ -46,7 +46,7 @@ class Use:
     helper: Helper
 
     def fault(self, queries: Mapping[str, Query]) -> str:
-        """Return its fault, or ""."""
+        """Return a description of the fault, or ""."""
         if self.query not in queries:
             return f"{self.where}: there is no query {self.query!r}"
         query = queries[self.query]
@@ -63,7 +63,7 @@ def named(call: ast.Call) -> str:
 
 
 def keywords(call: ast.Call) -> tuple[frozenset[str], bool]:
-    """The keywords of a call, those of `**{"class": ...}` among them; whether there may be others."""
+    """Return the keywords of a call, including `**{"class": ...}`, and whether there may be others."""
     given, more = set(), False
     for keyword in call.keywords:
         if keyword.arg is not None:
@@ -76,7 +76,7 @@ def keywords(call: ast.Call) -> tuple[frozenset[str], bool]:
 
 
 def helpers(trees: Iterable[ast.AST]) -> dict[str, set[Helper]]:
-    """Return by name what takes a query: `run` and `stream` of a Graph, `lookup`, and the functions that call them."""
+    """Return functions that take a query, by name: `run` and `stream` of a Graph, `lookup`, and their callers."""
     found: dict[str, set[Helper]] = defaultdict(set, {name: {Helper(0)} for name in ("run", "stream", "lookup")})
     functions = []
     for function in (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
@@ -98,7 +98,7 @@ def helpers(trees: Iterable[ast.AST]) -> dict[str, set[Helper]]:
 
 
 def uses(where: str, tree: ast.AST, known: Mapping[str, set[Helper]]) -> Iterator[list[Use]]:
-    """The queries that are run in a source, each as every helper of that name would take it."""
+    """Yield the queries that a source runs, each as every helper of that name would take it."""
     for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
         function, arguments, partly = named(call), call.args, False
         if function == "partial" and call.args and isinstance(call.args[0], ast.Attribute):
@@ -113,7 +113,7 @@ def uses(where: str, tree: ast.AST, known: Mapping[str, set[Helper]]) -> Iterato
 
 
 def _texts(node: ast.expr) -> list[str]:
-    """A text that may name a query, or the two of a condition."""
+    """Return a text that may name a query, or both texts of a conditional expression."""
     if isinstance(node, ast.IfExp):
         return _texts(node.body) + _texts(node.orelse)
     return [node.value] if isinstance(node, ast.Constant) and isinstance(node.value, str) and "/" in node.value else []
@@ -124,7 +124,7 @@ def texts(tree: ast.AST) -> Iterator[ast.Constant]:
 
 
 def faults(sources: Mapping[str, ast.AST], known: Mapping[str, set[Helper]]) -> list[str]:
-    """Return the faults of queries that sources run, and of other names of queries in them."""
+    """Return the faults of queries that sources run, and of other query names in them."""
     found = []
     for where, tree in sources.items():
         for ways in uses(where, tree, known):
@@ -166,11 +166,11 @@ def test_most_queries_are_seen_to_be_given_their_parameters(sources: Sources, kn
     assert {"run", "stream", "rows", "row", "_scores", "_counts"} <= known.keys()
     seen = {use.query for where, tree in sources.items() for ways in uses(where, tree, known) for use in ways}
     names = {name for name in catalogue() if not name.startswith(SAVED)}
-    assert len(names - seen) < 16, sorted(names - seen)  # chosen from a table or a list of pairs
+    assert len(names - seen) < 16, sorted(names - seen)  # named in a table or a list of pairs
 
 
 def test_every_query_is_named_as_it_is_where_it_runs(sources: Sources) -> None:
-    """A search for the name of a query finds who runs it, so no name is put together."""
+    """A search for the name of a query finds its callers, so no name is assembled from parts."""
     told = {text.value for tree in sources.values() for text in texts(tree)}
     assert [name for name in catalogue() if not name.startswith(SAVED) and name not in told] == []
     nodes = [(where, node) for where, tree in sources.items() for node in ast.walk(tree)]

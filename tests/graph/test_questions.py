@@ -1,4 +1,4 @@
-"""Questions that the graph suggests after an answer: new to the conversation, and worth asking."""
+"""Follow-up questions from the graph are new to the conversation, and worth asking."""
 
 from collections.abc import Callable
 
@@ -21,7 +21,7 @@ _TEXTS = {
 
 @pytest.fixture(scope="module")
 def cited(kg: KnowledgeGraph, fill: Callable[..., str]) -> list[str]:
-    """The passages that an answer cites."""
+    """Return the passages that an answer cites."""
     fill(_NAME, [Document(title, (Section(text),), title) for title, text in _TEXTS.items()])
     return [kg[_NAME].passage(title).id for title in ("Fjord Queen", "Ole Brandvik")]
 

@@ -1,4 +1,4 @@
-"""Kept runs: an answer becomes a subgraph, which is listed, drawn, and removed."""
+"""A saved run: its answer becomes a subgraph, which is listed, drawn, and removed."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -28,7 +28,7 @@ DOCUMENTS = [
 
 @pytest.fixture(scope="module")
 def lasting(fill: Callable[..., str]) -> str:
-    """A collection that the tests leave as it is, runs apart."""
+    """A collection that the tests do not change, except for its runs."""
     return fill("runs", DOCUMENTS)
 
 
@@ -40,7 +40,7 @@ def ships(kg: KnowledgeGraph, lasting: str) -> Iterator[str]:
 
 
 def _answer(kg: KnowledgeGraph, collection: str) -> events.Answer:
-    """The answer of an agent of two steps; the second step retrieves twice."""
+    """Return the answer of an agent with two steps; the second step retrieves twice."""
     fram, archer, larvik = (kg.passage(key, collection) for key in ("fram", "archer", "larvik"))
     triple = rows(kg, "MATCH (t:Triple {collection: $c, subject: 'Fram'}) RETURN t.id AS id", c=collection)[0]
     trace = (
@@ -208,7 +208,7 @@ def test_a_deleted_document_takes_its_edges_along(kg: KnowledgeGraph, collection
     info = _info(kg, collection_name)
     assert (info.counts["Run"], info.counts["Step"], info.counts["RETRIEVED"]) == (1, 2, 3)
     assert (info.counts["FOUND"], info.counts.get("LINKED")) == (1, None)
-    late = kg[collection_name].save(answer)  # some of its passages are deleted
+    late = kg[collection_name].save(answer)  # some of its passages have been deleted
     assert {run.id for run in kg.runs()} >= {late}
     kg[collection_name].ingest(DOCUMENTS)
     assert _info(kg, collection_name).finished

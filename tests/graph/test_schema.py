@@ -128,7 +128,7 @@ def _of_numbers(indexes: Iterable[str], *numbers: int) -> list[str]:
 
 
 def _own(kg: KnowledgeGraph, name: str) -> dict[str, int]:
-    """The indexes of a collection by the label that they are over, and how many."""
+    """Return the number of a collection's indexes by label."""
     number = collections.open_collection(kg.graph, name).number
     return Counter(index.partition("_")[0] for index in _of_numbers(_indexes(kg), number))
 
@@ -150,7 +150,7 @@ def test_an_index_comes_with_the_first_node_that_it_is_over(kg: KnowledgeGraph, 
 
 
 class _Short:
-    """An embedder of vectors that nothing else in the database has, so that no indexes are left for it."""
+    """An embedder with a dimension that is unique in the database, so that no spare indexes fit it."""
 
     name = "short"
 
@@ -163,7 +163,7 @@ class _Short:
 
 
 def test_indexes_are_made_ahead(kg: KnowledgeGraph, collection_name: str) -> None:
-    """The first of four makes the indexes of all, the next three none, and they find as it does."""
+    """The first of four collections makes the indexes of all, the other three none, and all find the same."""
     names = [f"{collection_name}-{n}" for n in range(4)]
     towns = [Document(str(n), (Section(f"Ship {n} lay at Larvik{' on a day' * n}."),), f"Ship {n}") for n in range(9)]
     numbers, made, found, held = [], [], [], []
@@ -188,7 +188,7 @@ def test_indexes_are_made_ahead(kg: KnowledgeGraph, collection_name: str) -> Non
 
 
 def test_indexes_are_left_to_the_next_collection_of_such_vectors(kg: KnowledgeGraph, collection_name: str) -> None:
-    """It finds and scores like one with new indexes: removed content no longer counts."""
+    """A collection with reused indexes finds and scores like one with new ones: removed content does not count."""
     other, third = f"{collection_name}-b", f"{collection_name}-c"
     towns = [Document(str(n), (Section(f"Ship {n} of the harbour lay at Larvik."),), f"Ship {n}") for n in range(30)]
     question = "Which ship of the harbour lay at Larvik?"

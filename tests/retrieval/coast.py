@@ -1,4 +1,4 @@
-"""A small corpus whose documents lead from name to name, among letters that share names."""
+"""A small corpus whose documents form chains of names, among letters that share names."""
 
 from collections.abc import Iterable
 
@@ -22,7 +22,7 @@ SHIPS = {
 
 
 def coast_documents(titles: Iterable[str] = TEXTS) -> list[Document]:
-    """The documents of these titles, and sixty letters."""
+    """Return the documents with these titles, and sixty letters."""
     documents = [Document(title, (Section(TEXTS[title]),), title, metadata={"letter": title[0]}) for title in titles]
     people = ["Torvald Lunde", "Ingrid Solheim", "Kari Aune", "Per Hauge", "Siri Moen"]
     ports = ["Bergvik", "Havnes", "Sundby", "Orrefjell"]

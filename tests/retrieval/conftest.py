@@ -1,4 +1,4 @@
-"""Collections that bear the names of their modules."""
+"""Collections named after their test modules."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""The base retrievers: right answers, fixed order, filters that miss nothing, and sane answers to odd questions."""
+"""The base retrievers: correct rankings, stable order, complete filters, and sane results for odd questions."""
 
 import math
 from collections.abc import Callable
@@ -20,13 +20,13 @@ from kgrag.values.errors import ConfigurationError, InputError, NotFoundError
 from kgrag.values.results import Filter, Step
 
 _NAME = "retrieval-base"
-_PLAIN = [name for name, entry in RETRIEVERS.items() if not entry.needs]  # nothing but the graph
+_PLAIN = [name for name, entry in RETRIEVERS.items() if not entry.needs]  # retrievers that need only the graph
 _CITIES = ["Bergen", "Lübeck", "Danzig", "Riga", "Bruges", "Visby", "Tallinn", "Novgorod"]
 
 
 @pytest.fixture(scope="module")
 def hanse(fill: Callable[..., str]) -> str:
-    """400 short documents about ports; every 40th alone tells of amber."""
+    """400 short documents about ports; only every 40th mentions amber."""
     documents = []
     for i in range(400):
         city = _CITIES[i % 8]
@@ -56,7 +56,7 @@ def test_more_than_there_is(kg: KnowledgeGraph, hanse: str, retriever: str) -> N
     ranking = kg[hanse].search("herring of Bergen", retriever=retriever, k=5000)
     assert 0 < len(ranking) <= 400
     assert len({h.passage.id for h in ranking}) == len(ranking)
-    with pytest.raises(ConfigurationError, match="k is invalid"):  # as on the command line
+    with pytest.raises(ConfigurationError, match="k is invalid"):  # like the command line
         kg[hanse].search("herring of Bergen", retriever=retriever, k=0)
 
 
@@ -73,7 +73,7 @@ def test_dense_scores_are_exact(kg: KnowledgeGraph, hanse: str) -> None:
 def test_copies_do_not_blind_the_nearest(
     kg: KnowledgeGraph, collection_name: str, form: str, only: Filter | None
 ) -> None:
-    """Copies lead to copies alone: the index then returns nothing else, and fewer than it holds."""
+    """Copies link only to copies, so the index returns nothing else, and fewer results than it has."""
     goods = ("herring", "salt", "amber", "timber", "furs", "wax", "cloth", "wine")
     texts = [f"The harbour of {city} shipped {good} to the west." for city in _CITIES for good in goods]
     documents = [Document(f"t{i}", (Section(text),), "Harbour", "archive/a.txt") for i, text in enumerate(texts)]
@@ -145,7 +145,7 @@ def test_unknown_retriever(kg: KnowledgeGraph, hanse: str) -> None:
     ],
 )
 def test_filters(kg: KnowledgeGraph, hanse: str, retriever: str, only: Filter, fits: Any, monkeypatch: Any) -> None:
-    """Every hit fits the filter, and the ranking is the unfiltered one without the rest."""
+    """Every hit matches the filter, and the ranking is the unfiltered one without the other hits."""
     search = partial(kg[hanse].search, "ships carried herring and salt", retriever=retriever)
     ranking = search(k=20, filter=only)
     assert all(fits(int(h.passage.document[1:])) for h in ranking)

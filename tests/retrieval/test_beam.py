@@ -1,4 +1,4 @@
-"""Triple beam search on graphs so small that Algorithm 1 of GEAR can be worked out by hand."""
+"""Triple beam search on graphs small enough to run GEAR's Algorithm 1 by hand."""
 
 import math
 import random
@@ -22,7 +22,7 @@ _DIMENSION = 8
 
 
 class Chosen:
-    """An embedder that gives the vectors that were chosen, and to every other text one at right angles to them."""
+    """An embedder with given vectors; every other text gets a vector orthogonal to them."""
 
     name = "chosen"
     dimension = _DIMENSION
@@ -36,14 +36,14 @@ class Chosen:
 
 
 def at(cosine: float, axis: int = 1) -> list[float]:
-    """A unit vector with that cosine to the question, which lies on axis 0; the rest of it on another axis."""
+    """Return a unit vector with this cosine to the question (axis 0) and the remainder on `axis`."""
     vector = [0.0] * _DIMENSION
     vector[0], vector[axis] = cosine, math.sqrt(1 - cosine * cosine)
     return vector
 
 
 def make_index(kg: KnowledgeGraph, name: str, facts: Mapping[str, Mapping[Triple, Sequence[float]]]) -> SearchContext:
-    """A collection with a passage for each key, which states its triples."""
+    """Make a collection with a passage for each key, which states its triples."""
     vectors = {t.text: v for triples in facts.values() for t, v in triples.items()}
     embedder = Chosen({_QUESTION: at(1.0), **vectors})
     documents = []
@@ -64,7 +64,7 @@ def passages(index: SearchContext, *keys: str) -> list[str]:
     return [found[key] for key in keys]
 
 
-# Two initial triples share Ann. Bob leads from the first one to two others, Dan from the second one to a third.
+# Two initial triples share Ann. Through Bob the first one reaches two others, through Dan the second one a third.
 _A1, _A2 = Triple("Ann", "knows", "Bob"), Triple("Ann", "hates", "Dan")
 _X1, _X2, _Y = Triple("Bob", "owns", "Xora"), Triple("Bob", "sold", "Xilo"), Triple("Dan", "built", "Yard")
 _FACTS = {
@@ -95,7 +95,7 @@ def test_standard_search_keeps_the_children_of_one_beam(small: SearchContext) ->
 
 
 def test_diverse_search_gives_the_other_beam_its_turn(small: SearchContext) -> None:
-    """The second child of the first beam counts 1.6767 exp(-1/4) = 1.3058, the first child of the second 1.5110."""
+    """The second child of the first beam has the score 1.6767 exp(-1/4) = 1.3058, the first of the second 1.5110."""
     beams = search(small)
     assert texts(beams) == [(_A1.text, _X1.text), (_A2.text, _Y.text)]
     assert [b.score for b in beams] == pytest.approx([1.6834, 1.5110], abs=1e-4)
@@ -112,7 +112,7 @@ def test_gamma_says_how_much_less_a_lesser_child_counts(small: SearchContext) ->
 
 
 def test_no_triple_of_the_step_before_is_taken_again(small: SearchContext) -> None:
-    """The first triple is a neighbour of the second, and would make the best chain from there (1.549)."""
+    """A chain never returns to an initial triple, even if that would give the best chain from the second (1.549)."""
     everything = search(small, beams=50)
     assert {t[1] for t in texts(everything)} == {_X1.text, _X2.text, _Y.text}
 
@@ -165,7 +165,7 @@ def test_passages_come_breadth_first() -> None:
 
 
 def test_a_child_beyond_the_width_is_best_where_scores_are_negative(kg: KnowledgeGraph, collection_name: str) -> None:
-    """A discount raises a negative score: Algorithm 1 prefers the second child of the one beam."""
+    """A discount raises a negative score, so Algorithm 1 prefers the second child of the one beam."""
     ann, xora, yilo = Triple("Ann", "knows", "Bob"), Triple("Bob", "owns", "Xora"), Triple("Bob", "sold", "Yilo")
     index = make_index(
         kg, collection_name, {"start": {ann: at(-0.2, 1)}, "rest": {xora: at(-0.3, 2), yilo: at(-0.4, 3)}}
@@ -178,7 +178,7 @@ def test_a_child_beyond_the_width_is_best_where_scores_are_negative(kg: Knowledg
 
 @pytest.fixture(scope="module")
 def star(kg: KnowledgeGraph) -> Iterator[SearchContext]:
-    """An entity of 2,000 triples; the question asks for one."""
+    """An entity with 2,000 triples, one of which answers the question."""
     chance = random.Random(3)
 
     def ray() -> list[float]:
@@ -195,7 +195,7 @@ def star(kg: KnowledgeGraph) -> Iterator[SearchContext]:
 
 
 def tried(star: SearchContext, hub: int, hub_triples: int, neighbours: int = 500) -> int:
-    """How many triples the one beam at the entity tries next."""
+    """Return how many triples the one beam at the entity tries next."""
     start = search(star, length=1)[0]
     beam = {"triples": [start.links[0].id], "dot": start.dot, "square": start.square}
     limits = {"neighbours": neighbours, "keep": 500, "hub": hub, "hub_triples": hub_triples, "candidates": 400}

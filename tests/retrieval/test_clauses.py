@@ -1,4 +1,4 @@
-"""The outermost clause of a question, and the sentences that it is looked for in."""
+"""The outermost clause of a question, and the sentences that are searched for it."""
 
 from itertools import pairwise
 
@@ -12,7 +12,7 @@ from kgrag.text.tokens import is_content, stems, tokens
 
 
 def linked(text: str, *names: str) -> LinkedQuestion:
-    """A question in which some words are names; every content word has the same weight."""
+    """Return a question in which some words are names; every content word has the same weight."""
     words = tuple(tokens(text))
     norms = [word.norm for word in words]
     stemmed = tuple(stems(norms))
@@ -43,7 +43,7 @@ def clause_of(text: str, *names: str) -> OuterClause:
             "Which river crosses the town",
         ),
         ("Who is Fram Ahead named after by the shipwright?", ("Fram Ahead",), "Who is named"),
-        ("Colin Archer?", ("Colin Archer",), "Colin Archer"),  # nothing is left: the whole question
+        ("Colin Archer?", ("Colin Archer",), "Colin Archer"),  # the whole question, since nothing else is left
     ],
 )
 def test_the_outer_clause_ends_at_a_break(question: str, names: tuple[str, ...], outer: str) -> None:
@@ -100,8 +100,8 @@ def test_the_best_sentence_holds_an_answer_of_the_kind_asked_for() -> None:
         for question in ("When did the ship sail?", "How many men were there?", "Who saw Nansen?")
     )
     assert 0 < when < 1  # "sailed in 1892", although another sentence has both words
-    assert many == 0  # ten is no number in digits
-    assert who == 0  # a name of the question is no answer
+    assert many == 0  # "ten" is not a number in digits
+    assert who == 0  # a name in the question is not an answer
     assert clause_of("What did the ship sail?").best_sentence(
         TokenisedPassage("Fram", text).sentences()
     ) == pytest.approx(1)

@@ -1,4 +1,4 @@
-"""Late interaction: MaxSim by hand on a model made on the spot, and the error without a model."""
+"""Late interaction: MaxSim by hand on a generated model, and the error without a model."""
 
 import re
 import sys
@@ -19,7 +19,7 @@ from kgrag.values.results import Filter
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A late-interaction model of random weights: a tiny BERT, its tokenizer and a projection to 16 numbers."""
+    """A late-interaction model with random weights: a tiny BERT, its tokenizer and a projection to 16 numbers."""
     target = tmp_path_factory.mktemp("model")
     late_interaction(target, SHIPS.values())
     return target
@@ -99,7 +99,7 @@ def test_a_whole_collection_is_ranked(
 
 @pytest.mark.models
 def test_what_is_no_late_interaction_model_is_refused(kg: KnowledgeGraph, ships: str, folder: Path) -> None:
-    """The library would give a plain BERT a projection at random, and rank by chance."""
+    """A plain BERT is rejected, since the library would add a random projection and rank by chance."""
     with pytest.raises(ConfigurationError, match="not trained for late interaction"):
         kg[ships].search("Fram", retriever=f"colbert(dense, model='{folder / 'bert'}')")
     with pytest.raises(ConfigurationError, match="cannot be loaded"):

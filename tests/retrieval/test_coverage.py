@@ -1,4 +1,4 @@
-"""The order of passages as a set, checked against its description, step by step, and by hand."""
+"""The ranking of passages as a set: against its description step by step, and by hand."""
 
 import math
 from collections.abc import Sequence
@@ -31,11 +31,11 @@ def candidates(
 
 
 def test_words_count_once() -> None:
-    """The second has the words of the first, the third the other word."""
+    """The second passage repeats the first one's word, so the third with a new word overtakes it."""
     c = candidates([1.0, 0.9, 0.5], words=[(0,), (0,), (1,)], mass=[1.0, 0.5])
     assert select_as_set(c, 3, 0, 0, 0, 0) == [0, 2, 1]
-    assert select_as_set(c, 0, 0, 0, 0, 0) == [0, 1, 2]  # by their worth alone
-    assert select_as_set(c, 1, 0, 0, 0, 0) == [0, 1, 2]  # the first as a set, the rest alone
+    assert select_as_set(c, 0, 0, 0, 0, 0) == [0, 1, 2]  # by their own scores alone
+    assert select_as_set(c, 1, 0, 0, 0, 0) == [0, 1, 2]  # the first as a set, the rest by score
 
 
 def test_the_rarest_name_ties() -> None:
@@ -50,7 +50,7 @@ def test_the_rarest_name_ties() -> None:
 
 
 def test_what_led_there_comes_up() -> None:
-    """The last was reached through the second, and that through the third; a circle of parents ends."""
+    """The last was reached through the second, and the second through the third; a cycle of parents ends."""
     c = candidates([0.1, 0.2, 0.3, 2.0], parents=[-1, 2, -1, 1])
     assert select_as_set(c, 4, 0, 1, 0, 0) == [3, 2, 1, 0]
     c = candidates([0.1, 0.2, 0.3, 2.0], parents=[3, -1, -1, 0])
@@ -58,20 +58,20 @@ def test_what_led_there_comes_up() -> None:
 
 
 def test_places_are_kept_for_ends() -> None:
-    """From the third place on the two best ends come first, the better one before the other."""
+    """From the third rank on the two best end passages come first, in order of their scores."""
     c = candidates([5.0, 4.0, 3.0, 2.0, 1.0], end=[0.0, 0.0, 0.0, 1.0, 2.0])
     assert select_as_set(c, 5, 0, 0, 2, 2) == [0, 1, 4, 3, 2]
     assert select_as_set(c, 5, 0, 0, 1, 0) == [4, 0, 1, 2, 3]
-    assert select_as_set(c, 2, 0, 0, 2, 2) == [0, 1, 2, 3, 4]  # no place is left that is filled as a set
+    assert select_as_set(c, 2, 0, 0, 2, 2) == [0, 1, 2, 3, 4]  # no rank from the third on is filled as a set
 
 
 def test_nothing_to_order() -> None:
     assert select_as_set(candidates([]), 5, 1, 1, 3, 4) == []
-    assert select_as_set(candidates([1.0, 1.0]), 5, 1, 1, 3, 4) == [0, 1]  # alike: as they came
+    assert select_as_set(candidates([1.0, 1.0]), 5, 1, 1, 3, 4) == [0, 1]  # ties keep their order
 
 
 def _by_the_letter(c: Candidates, places: int, tie: float, led: float, ends: int, finalist_place: int) -> list[int]:
-    """The same, word by word from its description, without matrices."""
+    """Compute the same ranking literally from its description, without matrices."""
     n, m = len(c.alone), len(c.mass)
 
     def tied(x: int, y: int) -> float:

@@ -1,4 +1,4 @@
-"""Filters of what documents say of themselves: their own dates, and ranges of numbers and of texts."""
+"""Filters on metadata of documents: their own dates, and ranges of numbers and of texts."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime

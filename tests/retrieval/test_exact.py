@@ -1,4 +1,4 @@
-"""The nearest passages are the nearest, though the vector index does not reach every vector from everywhere."""
+"""Dense search returns the true nearest passages, although the vector index cannot reach every vector."""
 
 import random
 from collections.abc import Callable
@@ -43,7 +43,7 @@ def test_the_nearest_are_found_for_every_question(kg: KnowledgeGraph, manual: st
         nearest = {id for id, score in zip(ids, scores, strict=True) if score > tenth + 1e-6}
         lacking |= {question for id in nearest if id not in found}
     assert len(questions) == 120
-    assert len(lacking) <= 1, lacking  # six, where the index is asked for no more than before
+    assert len(lacking) <= 1, lacking  # six without asking the index for more
 
 
 def test_the_index_is_asked_for_more_where_it_misses_some(

@@ -1,4 +1,4 @@
-"""How rankings of several collections are merged, by hand."""
+"""The merging of rankings from several collections, by hand."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -10,7 +10,7 @@ from kgrag.retrieval.base import FusionOptions, Query, Scored
 
 
 class Part:
-    """A retriever of a collection that fits the question so far."""
+    """A retriever of one collection, with a score of how well that collection fits the question."""
 
     def __init__(self, fit: float, *ids: str) -> None:
         self.context = SimpleNamespace(fit=fit)

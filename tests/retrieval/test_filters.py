@@ -1,4 +1,4 @@
-"""Filters by metadata: numbers are compared as numbers, however they are written."""
+"""Filters by metadata compare numbers as numbers, in any notation."""
 
 from collections.abc import Callable
 
@@ -19,7 +19,7 @@ _VALUES: dict[str, dict[str, object]] = {
 
 @pytest.fixture(scope="module")
 def measured(fill: Callable[..., str]) -> str:
-    """Documents that differ by one field of their metadata."""
+    """Documents that differ in one metadata field."""
     return fill(_NAME, [Document(key, (Section("Kilns."),), metadata=fields) for key, fields in _VALUES.items()])
 
 

@@ -1,4 +1,4 @@
-"""GNN-Ret: the layers by hand, the same on a graph as over all its passages, the trail, and what ties passages."""
+"""GNN-Ret: the layers by hand and against a computation over all passages, the trail, and the edges of passages."""
 
 from collections.abc import Callable, Sequence
 
@@ -22,7 +22,7 @@ _EVERY = "gnn-ret(edges=(next, keyword, mention, title), alphas=(0.3, 0.6), k=3)
 
 @pytest.fixture(scope="module")
 def coast(fill: Callable[..., str]) -> str:
-    """Five documents that lead from name to name, and sixty letters that share names, one of them in several parts."""
+    """Five documents that form a chain of names, and sixty letters that share names, one of them in several parts."""
     documents = coast_documents(_TITLES)
     parts = "\n\n".join(f"The steamer log, part {i}: " + "wind and rain and fog all day. " * 40 for i in range(8))
     documents.append(Document("log", (Section(parts),), "Log"))
@@ -52,7 +52,7 @@ def test_the_single_questions_of_a_question_add_up(kg: KnowledgeGraph, coast: st
     memory = question.memory[retriever]
     assert memory is not again.memory[retriever] and len(best) == 8
     fresh = {x.id: 2 - 2 * x.score for x in retriever.rank(Query(then.text), 500)}
-    assert fresh == pytest.approx(two, abs=1e-6)  # another question begins again
+    assert fresh == pytest.approx(two, abs=1e-6)  # no state is left from the earlier question
 
 
 def test_gradients_are_those_of_the_distances() -> None:
@@ -94,7 +94,7 @@ def test_it_is_exact_though_it_looks_at_few_passages(
         h |= {id: a * h[id] + (1 - a) * m for id, m in message.items()}
     best = sorted(h, key=lambda id: (h[id], id))[:12]
     assert [hit.score for hit in ranking] == pytest.approx([1 - h[id] / 2 for id in best], abs=1e-6)
-    assert len({hit.passage.id for hit in ranking} & set(best)) >= 11  # but for ties of rounding
+    assert len({hit.passage.id for hit in ranking} & set(best)) >= 11  # except for rounding ties
 
 
 def test_names_lead_to_what_the_question_does_not_resemble(kg: KnowledgeGraph, coast: str) -> None:
@@ -128,7 +128,7 @@ def test_each_kind_of_edge_is_made_by_itself(kg: KnowledgeGraph, coast: str, kin
     assert {edge.kind for edge in found} == kinds
     assert all(edge.sender != edge.receiver for edge in found)
     tied = {(edge.sender, edge.receiver) for edge in found}
-    assert tied == {(receiver, sender) for sender, receiver in tied}  # the graph of passages has no direction
+    assert tied == {(receiver, sender) for sender, receiver in tied}  # the graph of passages is undirected
     if kind == "next":
         parts = {p.id: p.ordinal for p in passages if p.title == "Log"}
         assert len(tied) == 2 * (len(parts) - 1) > 2
@@ -146,7 +146,7 @@ def test_headings_are_titles_of_their_passages(kg: KnowledgeGraph, collection_na
 def test_hubs_tie_nothing(kg: KnowledgeGraph, coast: str) -> None:
     for expression, many in (
         ("gnn-ret(edges=(mention,), mention_cap=60)", True),
-        ("gnn-ret(edges=(mention,), mention_cap=0)", True),  # no cap
+        ("gnn-ret(edges=(mention,), mention_cap=0)", True),  # no limit
         ("gnn-ret(edges=(mention,), mention_cap=2)", False),
     ):
         hits = kg[coast].search("Torvald Lunde sold wool", retriever=expression, k=10).hits

@@ -1,4 +1,4 @@
-"""HippoRAG and HippoRAG 2 as published: what they ask, read and tell; tests/references has their walks."""
+"""HippoRAG and HippoRAG 2 as published: their prompts, replies and events; tests/references has their walks."""
 
 import gc
 import weakref
@@ -50,7 +50,7 @@ def _documents() -> list[Document]:
 
 @pytest.fixture(scope="module")
 def sea(graph_settings: Settings) -> Iterator[str]:
-    """No names are similar here, so the graph has only the edges of triples."""
+    """A collection without SIMILAR names, so that the graph has only the edges of triples."""
     changes = {"indexing": IndexingSettings(synonymy=1)}
     with KnowledgeGraph.connect(settings=graph_settings.model_copy(update=changes)) as kg:
         kg[_NAME].ingest(_documents())
@@ -63,7 +63,7 @@ def _scores(ranking: Ranking) -> dict[str, float]:
 
 
 def _is_by_nearness(dense: Ranking, found: Ranking) -> None:
-    """Vectors decide the order, and scores add up to 1, so that they are comparable with shares of other queries."""
+    """Assert that vectors decide the order, and that scores sum to 1 to be comparable between queries."""
     assert [hit.passage.id for hit in found] == [hit.passage.id for hit in dense]
     assert len(found) == 6
     assert sum(hit.score for hit in found) == pytest.approx(1)
@@ -108,7 +108,7 @@ def test_hipporag2_walks_from_the_facts_that_are_recognised(
     shown = scripted.calls[0]["messages"][-1]["content"]
     assert shown.endswith(f"\n\nQuestion: {_QUESTION}")
     lines = [line for line in shown.splitlines() if line[:1].isdigit()]
-    assert len(lines) == len({line.split(". ")[1] for line in lines}) == 5  # the reprint's fact is there once
+    assert len(lines) == len({line.split(". ")[1] for line in lines}) == 5  # the duplicate's fact occurs only once
     all_facts = [tuple(t) for _, triples in _TEXTS.values() for t in triples]
     facts = [next(t for t in all_facts if all(f'"{part}"' in line for part in t)) for line in lines]
     scripted.reset()
@@ -124,7 +124,7 @@ def test_hipporag2_walks_from_the_facts_that_are_recognised(
     assert "Tides" not in {hit.passage.title for hit in ranking if hit.why[0].label == "Triple"}
     assert ranking.hits[0].why[0].via == "resembles the question"
     filtered = retriever.retrieve(Query(_QUESTION, Filter({"letter": "T"})), 6)
-    assert [hit.passage.title for hit in filtered] == ["Tides"]  # by the reset of the passages alone
+    assert [hit.passage.title for hit in filtered] == ["Tides"]  # by the reset of passages alone
     assert [(s.via, s.label) for s in filtered.hits[0].why] == [("resembles the question", "Passage")]
 
 
@@ -169,7 +169,7 @@ def test_what_a_collection_lacks_is_said(
         assert len(found) == 1
         assert any("holds no triples" in note for note in found.notes)
         assert talking[sea].search("Fjord Queen", retriever=f"{name}", k=1).notes == ()
-    assert scripted.tasks == ["name", "name", "recognise"]  # without triples there is nothing to be recognised
+    assert scripted.tasks == ["name", "name", "recognise"]  # without triples the model is not asked to recognise any
 
 
 def test_they_need_a_model(kg: KnowledgeGraph, sea: str) -> None:

@@ -1,4 +1,4 @@
-"""Rankings do not tell what a collection held before, nor in which order it came."""
+"""Rankings do not reveal removed content or the order of arrival."""
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -28,13 +28,13 @@ def _hits(kg: KnowledgeGraph, name: str, question: str, retriever: str, k: int =
 
 
 def _same(one: list[tuple[str, float]], other: list[tuple[str, float]]) -> bool:
-    """Whether two rankings have the same scores, and the same documents but for those of one score."""
+    """Return whether two rankings have the same scores, and the same documents except for the order of ties."""
     return [score for _, score in one] == [score for _, score in other] and sorted(one) == sorted(other)
 
 
 @pytest.fixture
 def two(collection_name: str, kg: KnowledgeGraph) -> Iterator[tuple[str, str]]:
-    """A collection, and the values to compare it with."""
+    """A collection, and the name of a fresh one to compare it with."""
     yield collection_name, f"{collection_name}-fresh"
     with suppress(NotFoundError):
         kg[f"{collection_name}-fresh"].delete()
@@ -107,7 +107,7 @@ _MARKERS = [f"Marker lantern word{chr(97 + i // 26)}{chr(97 + i % 26)}q." for i 
 
 @pytest.fixture
 def markers(kg: KnowledgeGraph, collection_name: str) -> str:
-    """A collection of 80 documents with names and facts of one form."""
+    """A collection of 80 documents with names and facts of the same form."""
     documents = [
         Document(f"m{i}", (Section(text),), triples=(Triple(f"Lantern {i}", "stands by", f"Marker {i}"),))
         for i, text in enumerate(_MARKERS)

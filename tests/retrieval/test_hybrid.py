@@ -1,4 +1,4 @@
-"""BM25 and vectors, their scores added: worked out by hand from the rankings of both."""
+"""The hybrid sum of BM25 and vector scores, computed by hand from both rankings."""
 
 import pytest
 
@@ -47,7 +47,7 @@ def test_the_scores_are_those_of_the_equation(kg: KnowledgeGraph, ships: str) ->
 
 
 def test_what_one_of_both_has_not_found_counts_as_its_last(kg: KnowledgeGraph, ships: str) -> None:
-    """The list of words is full, so a passage beyond it may have as much as the last; its cosine is looked up."""
+    """The BM25 list is full, so a passage beyond it gets its last score; the passage's cosine is looked up."""
     words, near = (_scores(kg, ships, name) for name in ("bm25", "dense"))
     first, second = sorted(words, key=words.__getitem__, reverse=True)[:2]
     average = (near[first] + near[second]) / 2

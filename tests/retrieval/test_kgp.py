@@ -1,4 +1,4 @@
-"""KGP: breadth-first walks over what ties passages, guided by words, by the embedder, or by a model."""
+"""KGP: breadth-first walks over edges of passages, guided by words, by the embedder, or by a model."""
 
 from pathlib import Path
 
@@ -43,7 +43,7 @@ def test_the_trail_is_the_path(kg: KnowledgeGraph, coast: str) -> None:
 @pytest.mark.parametrize("kind", ["keyword", "similar", "mention", "title", "word", "next"])
 def test_each_kind_of_edge_can_be_walked_alone(kg: KnowledgeGraph, coast: str, kind: str) -> None:
     found = _titles(kg, f"kgp(seeds=2, budget=10, edges=({kind},))")
-    assert (len(found) > 2) == (kind != "next")  # each document is one passage
+    assert (len(found) > 2) == (kind != "next")  # each document has only one passage
 
 
 def test_what_a_model_named_ties_and_the_walk_ends_with_its_tokens(
@@ -74,7 +74,7 @@ def test_what_a_model_named_ties_and_the_walk_ends_with_its_tokens(
 
 
 def test_each_kind_of_edge_has_a_density(kg: KnowledgeGraph, coast: str) -> None:
-    """A walk over fewer edges visits no more passages, all tied by these edges in the stored graph."""
+    """A walk over fewer edges visits no more passages, all connected by these edges in the graph."""
     index = kg[coast].context
     for kind, option, most, values in (
         ("keyword", "keywords", 10, (1, 3, 100)),
@@ -96,7 +96,7 @@ def test_each_kind_of_edge_has_a_density(kg: KnowledgeGraph, coast: str) -> None
 
 
 def test_a_keyword_of_any_passage_ties_all_that_hold_it(kg: KnowledgeGraph, collection_name: str) -> None:
-    """KGP, section 3.1: W holds lamp and storm, which both passages hold, though each has another best keyword."""
+    """KGP, section 3.1: both passages contain lamp and storm from W, although each has another best keyword."""
     texts = {"A": "lamp, lamp, storm", "B": "storm, storm, lamp", "C": "lamp, lamp", "D": "wool", "E": "wool 1991"}
     kg[collection_name].ingest([Document(key, (Section(text),), "") for key, text in texts.items()])
     context = kg[collection_name].context
@@ -159,7 +159,7 @@ _PAPER = "kgp(tfidf, hops=2, seeds=3, branch=2, similarity=tfidf, edges=(keyword
 
 
 def test_the_paths_of_the_paper(kg: KnowledgeGraph, coast: str) -> None:
-    """Three seeds go on to two passages each, which may be seeds, too; they are told from the question by TF-IDF."""
+    """Three seeds lead to two passages each, possibly seeds too; TF-IDF compares these with the question."""
     retriever = kg[coast].retriever(_PAPER)
     question = Query(_QUESTION)
     found = [x.id for x in retriever.rank(question, 30)]
@@ -174,7 +174,7 @@ def test_the_paths_of_the_paper(kg: KnowledgeGraph, coast: str) -> None:
     for seed in seeds:
         best = sorted(ties[seed], key=lambda id: (-(alike[id].cosine if id in alike else 0), id))[:2]
         assert [path[1] for path in paths if path[0] == seed] == best
-    named = Query("steamer Fjord Queen")  # R@30 differs from BM25's, which does not lead on to the captain
+    named = Query("steamer Fjord Queen")  # R@30 differs from BM25's, which does not reach the captain
     by_words = {x.id for x in kg[coast].retriever("bm25").rank(named, 30)}
     led_to = kg[coast].retriever(_PAPER.replace("keyword, title, document", "title,")).retrieve(named, 30)
     assert [hit.passage.title for hit in led_to if hit.passage.id not in by_words][:1] == ["Ole Brandvik"]
@@ -210,7 +210,7 @@ def test_the_reader_is_shown_the_paths(talking: KnowledgeGraph, scripted: Script
 
 
 def test_another_encoder_guides(kg: KnowledgeGraph, coast: str) -> None:
-    """Passages are compared here as the server compares them, when it is the collection's own encoder."""
+    """kgrag compares passages by a named encoder as the server does by the collection's own."""
     options = "guide=encoder, seeds=3, branch=2, hops=2, edges=(title, mention, keyword), cap=50"
     scores = []
     for more in ("", ", encoder=wordllama"):
@@ -239,7 +239,7 @@ def test_what_a_model_imagines_is_compared_by_its_words(
 @pytest.mark.models
 @pytest.mark.parametrize("kind", ["t5", "llama"])
 def test_a_generator_guides(kg: KnowledgeGraph, coast: str, tmp_path: Path, kind: str) -> None:
-    """A model that was made to say one thing leads to the passage that holds it."""
+    """A generator that always says one thing leads to the passage that contains it."""
     from made_models import generator
 
     folder = generator(tmp_path / kind, [*TEXTS.values(), _QUESTION], kind, says="salmon")

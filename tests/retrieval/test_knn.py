@@ -1,4 +1,4 @@
-"""KNN with fuzzy search: misspelt wording is found, and both rankings are in the trail."""
+"""KNN with fuzzy search finds misspelt wording, and the trail has both rankings."""
 
 from collections.abc import Callable
 
@@ -20,7 +20,7 @@ def coast(fill: Callable[..., str]) -> str:
 
 
 def test_wording_is_compared_whole_or_in_part(kg: KnowledgeGraph, coast: str) -> None:
-    """Among all passages: misspelt words are like those of one part, but not like a long text as a whole."""
+    """In all passages, misspelt words resemble a part of a long text, but not the whole text."""
     question = "Kvernnholmenn grnids no moer"
 
     def fuzzy(compare: str) -> str:

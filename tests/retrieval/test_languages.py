@@ -1,4 +1,4 @@
-"""Collections in German, Russian and Chinese: questions over two or three passages, among passages that share words."""
+"""Collections in German, Russian and Chinese: two- and three-hop questions among passages that share words."""
 
 import json
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ def _documents(code: str) -> list[Document]:
 
 @pytest.fixture(scope="module")
 def collections(kg: KnowledgeGraph) -> Iterator[dict[str, str]]:
-    """A collection a language, which nobody names."""
+    """A collection for each language; the language is detected."""
     names = {code: f"in-{code}" for code in _SETS}
     for code, name in names.items():
         kg[name].ingest(_documents(code))
@@ -36,7 +36,7 @@ def collections(kg: KnowledgeGraph) -> Iterator[dict[str, str]]:
 
 
 def _recall(kg: KnowledgeGraph, collection: str, questions: list[dict[str, Any]], retriever: str) -> float:
-    """The mean share of gold passages among the first five, in per cent."""
+    """Return the mean share of gold passages among the first five, in per cent."""
     shares = []
     for question in questions:
         found = {hit.passage.title for hit in kg[collection].search(question["question"], k=5, retriever=retriever)}
@@ -65,7 +65,7 @@ def _entities(kg: KnowledgeGraph, collection: str) -> dict[str, dict[str, Any]]:
 
 
 def test_names_are_one_in_all_their_forms(kg: KnowledgeGraph, collections: dict[str, str]) -> None:
-    """«Аркадия Сомова», «Аркадий Сомов»; "Nordwiek" is a name, "Handwerk" is not, in spite of its capital."""
+    """«Аркадия Сомова», «Аркадий Сомов» are one name; "Handwerk" is not a name, in spite of its capital."""
     russian = _entities(kg, collections["ru"])
     assert russian["тихогорск"]["df"] >= 2  # "в Тихогорске"
     assert russian["анфис бел"]["name"] == "Анфиса Белова"
@@ -101,7 +101,7 @@ def test_the_language_is_that_of_the_collection(kg: KnowledgeGraph, collections:
 
 
 def test_documents_come_and_go_without_a_trace(kg: KnowledgeGraph, collections: dict[str, str]) -> None:
-    """The counts of words and names are taken back by the rules of the language."""
+    """Deleting a document restores the counts of words and names by the rules of the language."""
     name = collections["zh"]
     before = digest(kg.graph, name)
     kg[name].ingest([*_documents("zh"), Document("新", (Section("新港的船长在静谷镇出生。"),), "新港")])

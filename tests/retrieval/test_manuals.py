@@ -1,4 +1,4 @@
-"""Searches in manuals use headings, symbols and words, but no words that every question has."""
+"""Searches in manuals use headings, symbols and words, but ignore the question words."""
 
 from collections.abc import Callable
 
@@ -42,15 +42,15 @@ def manuals(fill: Callable[..., str]) -> str:
         ("What does $@ do?", "($@) Expands"), ("What does $? do?", "($?) Expands"),
         ("What is --posix?", "--posix follows"), ("What does -e do?", "With -e it stops"),
         ("What does Essential: do?", "Essential: yes"),
-        ("What does globwide do?", "globwide lets"),  # the words of every question stand in another passage, often
-        ("What about field separators?", "dropped at both ends"),  # only the headings say so
+        ("What does globwide do?", "globwide lets"),  # another passage repeats the question words often
+        ("What about field separators?", "dropped at both ends"),  # only headings have these words
     ],
 )  # fmt: skip
 def test_what_is_asked_for_is_found_first(
     kg: KnowledgeGraph, manuals: str, retriever: str, question: str, answer: str
 ) -> None:
     texts = [hit.passage.text for hit in kg[manuals].search(question, retriever=retriever, k=3)]
-    if "separators" in question:  # two passages stand under these headings
+    if "separators" in question:  # both passages have this heading
         assert any(answer in text for text in texts[:2])
     else:
         assert answer in texts[0]

@@ -1,4 +1,4 @@
-"""MDR: chains of passages, searched by an embedder that was made to know what comes next."""
+"""MDR: chains of passages, with an embedder that knows the next passage."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -24,15 +24,15 @@ _ORDER = ("Fjord Queen", "Ole Brandvik", "Nordvika", "Stilla")
 
 
 class NextFact:
-    """Knows the order of the tale: the vector of a text points to the passage that follows the last one it tells of."""
+    """An embedder that knows the order of the tale: a text's vector points to the passage after its last one."""
 
     name = "next-fact"
     dimension = 8
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """A passage has its own direction; a query has the direction of the next passage, and a little of all.
+        """Return vectors: a passage has its own direction, a query mostly the direction of the next passage.
 
-        No two passages have quite the same, else an index of nearest neighbours cannot tell its way.
+        No two passages have quite the same vector; else an index of nearest neighbours could not navigate.
         """
         rows = np.full((len(texts), self.dimension), 0.05)
         for row, text in zip(rows, texts, strict=True):

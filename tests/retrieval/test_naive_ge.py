@@ -1,4 +1,4 @@
-"""NaiveGE over base retrievers: it finds what chains of triples lead to, and says how."""
+"""NaiveGE over base retrievers: chains of triples lead to more passages, and the trail shows how."""
 
 from collections.abc import Callable
 
@@ -58,7 +58,7 @@ def test_the_trail_of_what_both_found(kg: KnowledgeGraph, coast: str) -> None:
 
 @pytest.mark.parametrize("base", ["hybrid", "pathrank", "dense"])
 def test_works_on_any_retriever(kg: KnowledgeGraph, coast: str, base: str) -> None:
-    """The ranking fuses the base's ranking with the chains', for any base."""
+    """The ranking fuses the base's ranking with the chains' ranking, for any base."""
     ranking = kg[coast].search(_QUESTION, retriever=f"naive-ge({base})", k=24)
     alone = kg[coast].search(_QUESTION, retriever=base, k=24)
     ranks = {h.passage.id: rank for rank, h in enumerate(alone, 1)}
@@ -72,7 +72,7 @@ def test_works_on_any_retriever(kg: KnowledgeGraph, coast: str, base: str) -> No
 
 
 def test_as_many_base_passages_are_fused_as_are_read(kg: KnowledgeGraph, coast: str) -> None:
-    """However many are wanted: five passages of the base, and what the chains lead to from these."""
+    """Any `k` fuses five passages of the base, and the passages that chains reach from these."""
 
     def of_the_base(fuse: str) -> int:
         ranking = kg[coast].search(_QUESTION, retriever=f"naive-ge(dense, passages=5, fuse={fuse})", k=24)
@@ -92,7 +92,7 @@ def test_a_path_of_the_base_and_one_of_the_chains_stay_apart(kg: KnowledgeGraph,
 
 
 def test_options_of_the_search(kg: KnowledgeGraph, coast: str) -> None:
-    """Two passages, only one with triples, and one beam: a single chain of two triples."""
+    """Two passages, only one with triples, and one beam give a single chain of two triples."""
     ranking = kg[coast].search(_QUESTION, retriever="naive-ge(bm25, passages=2, beams=1)", k=24)
     by_chains = [h.passage.title for h in ranking if any(s.label == "Triple" for s in h.why)]
     assert sorted(by_chains) == ["Brandvik family", "Fjord Queen"]
@@ -107,7 +107,7 @@ def test_other_ways_to_score_find_it_too(kg: KnowledgeGraph, coast: str, option:
 
 
 def test_filter(kg: KnowledgeGraph, coast: str) -> None:
-    """Chains may pass through triples of documents that the filter keeps out; their passages stay out."""
+    """Chains may pass through triples of documents that the filter excludes, but their passages stay out."""
     only = Filter(where={"letter": "F"})
     titles = [h.passage.title for h in kg[coast].search(_QUESTION, retriever="naive-ge(bm25)", k=5, filter=only)]
     assert titles == ["Fjord Queen"]

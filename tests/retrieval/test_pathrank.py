@@ -1,4 +1,4 @@
-"""PathRank on a small graph: the walk, its trail, and names that are misspelt, in lower case, or not there at all."""
+"""PathRank on a small graph: the walk, its trail, and names that are misspelt, in lower case, or missing."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -23,7 +23,7 @@ Constants = Callable[..., None]
 
 @pytest.fixture
 def constants(monkeypatch: pytest.MonkeyPatch) -> Constants:
-    """Sets constants of PathRank for the rest of a test, the others to what they are."""
+    """Sets constants of PathRank for the rest of a test, and resets the others."""
 
     def change(**changes: Any) -> None:
         monkeypatch.setattr(PathRank, "constants", replace(PathRankConstants(), **changes))
@@ -74,7 +74,7 @@ def test_titles_of_common_words_are_names_where_nothing_has_capitals(kg: Knowled
 
 
 def test_titles_within_longer_names(kg: KnowledgeGraph, collection_name: str) -> None:
-    """ "Queen Sunniva Falk" leads to the article Sunniva Falk in texts and in questions."""
+    """ "Queen Sunniva Falk" leads to the article Sunniva Falk, in texts and in questions."""
     texts = {
         "Crown": "Crown is a film in which Marit Lie plays Queen Sunniva Falk.",
         "Harbour": "Harbour was opened by Queen Sunniva Falk.",
@@ -102,7 +102,7 @@ def test_at_most_eight_round_trips(kg: KnowledgeGraph, coast: str) -> None:
 
 
 def test_a_long_question_is_listed_as_a_set(kg: KnowledgeGraph, coast: str, constants: Constants) -> None:
-    """The passage with a painter in its town gains most on the way; scores fall along the ranking."""
+    """The passage with a painter in its town gains most as part of the path; scores fall along the ranking."""
 
     def scores(retriever: str) -> dict[str, float]:
         return {h.passage.title: h.score for h in kg[coast].search(_QUESTION, retriever=retriever, k=20)}
@@ -114,13 +114,13 @@ def test_a_long_question_is_listed_as_a_set(kg: KnowledgeGraph, coast: str, cons
     assert list(listed.values()) == sorted(listed.values(), reverse=True)
     gains = {title: listed[title] - walked[title] for title in list(walked)[:3]}
     assert max(gains, key=lambda title: gains[title]) == "Nordvika"
-    short = "Who was the captain of the Fjord Queen?"  # two words that are no names: too short to be a set
+    short = "Who was the captain of the Fjord Queen?"  # only two words besides names: too short for a set
     one, two = (kg[coast].search(short, retriever=r, k=20) for r in ("pathrank(places=0)", "pathrank"))
     assert [(h.passage.id, h.score) for h in one] == [(h.passage.id, h.score) for h in two]
 
 
 def test_what_a_set_says_again_comes_later(kg: KnowledgeGraph, collection_name: str, constants: Constants) -> None:
-    """A passage that repeats the words of the first falls behind one that brings the question's other words."""
+    """A passage that repeats the words of the first falls behind one with the question's other words."""
     texts = {
         "Quay": "The Quay was designed by Ole Brandvik, an engineer who studied bridges in his youth.",
         "Quay road": "The engineer who designed the road to the Quay is the engineer who designed the Quay, in town.",
@@ -141,7 +141,7 @@ def test_what_a_set_says_again_comes_later(kg: KnowledgeGraph, collection_name: 
 
 
 def test_what_is_recorded_depends_on_the_constants(kg: KnowledgeGraph, coast: str, constants: Constants) -> None:
-    """A run that goes on takes no record that was made with another constant."""
+    """A resumed run does not reuse records made with another constant."""
     retriever = kg[coast].retriever("pathrank")
     before = in_force(retriever)
     constants(cover=1.5)
@@ -151,7 +151,7 @@ def test_what_is_recorded_depends_on_the_constants(kg: KnowledgeGraph, coast: st
 
 
 def test_filter(kg: KnowledgeGraph, coast: str) -> None:
-    """The walk may pass through documents that the filter keeps out of the ranking."""
+    """The walk may pass through documents that the filter excludes from the ranking."""
     only = Filter(where={"letter": "N"})
     titles = [h.passage.title for h in kg[coast].search(_QUESTION, retriever="pathrank", k=5, filter=only)]
     assert titles == ["Nordvika"]
@@ -200,7 +200,7 @@ def test_a_heading_of_a_long_document_is_a_title(kg: KnowledgeGraph, collection_
 
 
 def test_a_name_within_the_title_is_preferred(kg: KnowledgeGraph, collection_name: str, constants: Constants) -> None:
-    """A path to a passage whose title holds the bridge gains about `in_title`; rivals of large collections cost."""
+    """A path to a passage with the bridge in its title gains about `in_title`; rivals in large collections cost."""
     texts = {
         "Quay": "The Quay was built by Ole Brandvik of Nordvika.",
         "Nordvika harbour": "It lies in the bay, says Kari Aune.",
@@ -216,14 +216,14 @@ def test_a_name_within_the_title_is_preferred(kg: KnowledgeGraph, collection_nam
         return next(h.why[-1].score or 0.0 for h in hits if h.passage.title == "Nordvika harbour")
 
     assert bridged(in_title=0.1) == pytest.approx(bridged(in_title=0) + 0.1, abs=0.01)
-    # four texts mention Nordvika; a collection of one passage would not hold three quarters of them
+    # four texts mention Nordvika; a collection with only one passage would not have three quarters of them
     rivals = 0.1 * math.log(1 + 4 * 0.75)
     large, small = (bridged(large=1, rivals=cost) for cost in (0.1, 0))
     assert small - large == pytest.approx(rivals, abs=0.01)
 
 
 def test_names_that_triples_alone_know(kg: KnowledgeGraph, collection_name: str, constants: Constants) -> None:
-    """They lead on only where texts have few names; links lead to them anyway, and what a triple is about counts."""
+    """Names known only from triples serve as bridges if texts have few names; links always lead to them."""
     facts = {
         "Quay": ("It was built by a man from the north.", Triple("Quay", "built by", "Ole Brandvik")),
         "Alder": ("It stands by the church.", Triple("Ole Brandvik", "planted", "Alder")),
@@ -242,7 +242,7 @@ def test_names_that_triples_alone_know(kg: KnowledgeGraph, collection_name: str,
     assert found(question, "pathrank(places=0)", **plain)["Alder"][1] == ["Quay", "Ole Brandvik"]
     assert "Alder" not in found(question, "pathrank(places=0)", density=0)
     when = "Which tree was planted when the Pier was opened?"
-    assert "Birch" not in found(when, "pathrank(places=0)", **plain)  # dates never lead on
+    assert "Birch" not in found(when, "pathrank(places=0)", **plain)  # dates are never bridges
 
     one, none = (found(question, "pathrank(places=0)", **plain, about=about)["Alder"][0] for about in (0.1, 0))
     assert one - none == pytest.approx(0.1, abs=0.03)

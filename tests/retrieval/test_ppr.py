@@ -1,4 +1,4 @@
-"""Personalised PageRank on a small graph: where it restarts, where it gets, and the trail that it leaves."""
+"""Personalised PageRank on a small graph: its restart, its ranking, and its trail."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -78,7 +78,7 @@ def test_the_trail_is_a_path_from_a_seed_to_the_passage(kg: KnowledgeGraph, coas
 
 @pytest.mark.parametrize("collection", ["coast", "plain"])
 def test_exact_and_local_agree(kg: KnowledgeGraph, request: pytest.FixtureRequest, collection: str) -> None:
-    """Forty-five passages all surround the seeds, so the local graph is nearly the whole."""
+    """All forty-five passages surround the seeds, so the local graph is nearly the whole graph."""
     name = request.getfixturevalue(collection)
     local = kg[name].search(_QUESTION, retriever="ppr", k=3)
     exact = kg[name].search(_QUESTION, retriever="ppr(exact=true)", k=3)
@@ -92,7 +92,7 @@ def test_without_triples_mentions_carry_the_walk(kg: KnowledgeGraph, plain: str)
 
 
 def test_few_triples_do_not_lead_the_walk_astray(kg: KnowledgeGraph, plain: str, collection_name: str) -> None:
-    """As after a try of twenty passages: the nearest triple of the two that there are says nothing of the question."""
+    """The nearest of only two triples is unrelated to the question, as after a trial extraction of twenty passages."""
     facts = (Triple("Kari Aune", "paid", "crowns"), Triple("a merchant", "sold wool to", "Kari Aune"))
     some = [replace(d, triples=facts) if d.title == "Letter 7" else d for d in _documents(False)]
     kg[collection_name].ingest(some)
@@ -102,7 +102,7 @@ def test_few_triples_do_not_lead_the_walk_astray(kg: KnowledgeGraph, plain: str,
 
 
 def test_a_hub_leads_nowhere(kg: KnowledgeGraph, coast: str) -> None:
-    """Kari Aune is mentioned in forty passages; without the nearest passages only the way over her name is left."""
+    """Kari Aune is mentioned in forty passages; without nearest passages only her name connects them."""
     options = "triples=0, passages=1, most=0"
     over = kg[coast].search("Kari Aune", retriever=f"ppr({options})", k=45)
     capped = kg[coast].search("Kari Aune", retriever=f"ppr({options}, cap=10)", k=45)
@@ -119,7 +119,7 @@ def test_of_many_documents_of_one_title_the_other_words_tell(kg: KnowledgeGraph,
 
 
 def test_the_walk_is_kept_to_the_passages_that_it_reaches_most(kg: KnowledgeGraph, coast: str) -> None:
-    """Kari Aune is mentioned in forty passages, Ole Brandvik in one: rare names lead on first."""
+    """Kari Aune is mentioned in forty passages, Ole Brandvik in one; rare names are expanded first."""
     options = "triples=0, passages=1, most=0, surrounding=10"
     found = kg[coast].search("Kari Aune or Ole Brandvik", retriever=f"ppr({options})", k=45)
     assert 10 <= len(found) <= 11

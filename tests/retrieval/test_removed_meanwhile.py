@@ -1,4 +1,4 @@
-"""Searches while documents come and go: a ranking never fails on a passage that was there a moment ago."""
+"""Searches while documents come and go: a ranking never fails on a passage that was just removed."""
 
 import threading
 import time
@@ -28,7 +28,7 @@ def _document(i: int) -> Document:
 
 @contextmanager
 def _coming_and_going(kg: KnowledgeGraph) -> Iterator[None]:
-    """Half of the documents are removed and added, again and again."""
+    """Remove half of the documents and add them again, repeatedly, while the block runs."""
     over = threading.Event()
     moving = [_document(i) for i in range(0, 40, 2)]
     failed: list[BaseException] = []
@@ -38,7 +38,7 @@ def _coming_and_going(kg: KnowledgeGraph) -> Iterator[None]:
             while not over.is_set():
                 kg[_NAME].delete([document.key for document in moving])
                 kg[_NAME].ingest(moving)
-        except BaseException as error:  # shown by the test
+        except BaseException as error:  # the test raises it later
             failed.append(error)
 
     thread = threading.Thread(target=move)
@@ -67,7 +67,7 @@ def test_what_is_removed_between_two_queries_of_a_ranking(
     row = context.row
 
     def removing(name: str, /, **parameters: Any) -> dict[str, Any]:
-        if name == "retrieve/ppr_names":  # the walk is over, its trails are not told
+        if name == "retrieve/ppr_names":  # after the walk, before the trails are read
             asked.append(name)
             if len(asked) == 1:
                 kg[skippers].delete(gone)
@@ -81,7 +81,7 @@ def test_what_is_removed_between_two_queries_of_a_ranking(
 
 @contextmanager
 def _without(kg: KnowledgeGraph, id: str, label: str, key: str) -> Iterator[None]:
-    """A passage, or its document, without a property, as it may be read while a server removes it."""
+    """Remove a property of a passage or its document in this block, as a concurrent removal does."""
     with kg.graph.driver.session() as session:
         node = session.run(
             "MATCH (d:Document)-[:HAS_PASSAGE]->(p:Passage {id: $id}) UNWIND [d, p] AS n"

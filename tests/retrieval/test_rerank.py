@@ -1,4 +1,4 @@
-"""Reranking: by a cross-encoder made on the spot, and by a server."""
+"""Reranking by a generated cross-encoder, and by a server."""
 
 import json
 import re
@@ -47,8 +47,8 @@ def test_a_server_orders_the_best_of_another(served: KnowledgeGraph, ships: str,
     assert all(0 < hit.score <= 1 for hit in ranking)
     assert made.scale == "relevance"
     assert [step.via.split()[0] for step in ranking.hits[0].why][-1] == "rerank"
-    assert len(ranking.hits[0].why) > 1  # how the base came to it
-    [asked] = judge.requests  # one call a question
+    assert len(ranking.hits[0].why) > 1  # the trail of the base
+    [asked] = judge.requests  # one call per question
     assert (asked["model"], asked["query"], len(asked["documents"])) == ("judge", _QUESTION, len(base))
     assert asked["documents"][0].startswith(f"{base.hits[0].passage.title}\n")
     assert judge.headers[0]["authorization"] == f"Bearer {_KEY}"

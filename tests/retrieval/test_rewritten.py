@@ -1,4 +1,4 @@
-"""Searches while an ingest rewrites documents: as many passages as are wanted, and of a document one version."""
+"""Searches while an ingest rewrites documents: full result lists, and one version of each document."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -23,13 +23,13 @@ _ASKED = "Which keeper of the lighthouse at Visby counted quartz and amber?"
 
 
 def _text(version: str, times: int, n: int) -> str:
-    """A text that is nearer to the question the oftener it repeats the answer; each sentence names the version."""
+    """Return a text that is the nearer to the question the more often it repeats the answer; it names the version."""
     said = f"In {version} the keeper of the lighthouse at Visby counted quartz and amber."
     return " ".join([said] * times + [f"In {version} sail {i} of boat {n} was mended." for i in range(20)])
 
 
 def _log(version: str, times: int) -> Document:
-    """A document of 40 sections, whose passages are several transactions."""
+    """Return a document of 40 sections, whose passages need several transactions."""
     sections = (Section(_text(version, times, n), f"Entry {n}") for n in range(40))
     return Document("log", tuple(sections), "Log of Visby")
 
@@ -44,7 +44,7 @@ def _version(passage: Passage) -> str:
 
 
 def _versions(kg: KnowledgeGraph, name: str, retriever: str, key: str = "", asked: str = _ASKED) -> list[str]:
-    """The versions that the ten best passages are of; with a key those of that document."""
+    """Return the versions of the ten best passages; with `key` only of that document's."""
     hits = kg[name].search(asked, retriever=retriever, k=10).hits
     assert len(hits) == 10, retriever
     return [_version(hit.passage) for hit in hits if key in ("", hit.passage.document)]
@@ -59,7 +59,7 @@ def small(kg: KnowledgeGraph) -> Iterator[KnowledgeGraph]:
 
 
 def _before_the_last_part(monkeypatch: pytest.MonkeyPatch, look: Callable[[], None]) -> list[int]:
-    """Look whenever a part of a document is written that is not its last; how many passages each has is listed."""
+    """Call `look` after each part of a document but the last; return the list of passages per part."""
     parts = []
     write = pipeline.write_batch
 
@@ -80,7 +80,7 @@ def test_a_long_document_is_found_as_it_was_until_it_is_written(
 
     states: list[str] = []
 
-    def state() -> str:  # an index outside the graph is made anew when this changes
+    def state() -> str:  # an external index is rebuilt when this changes
         return str(kg.graph.run("retrieve/corpus_state", collection=collection_name)[0]["state"])
 
     def look() -> None:
@@ -161,7 +161,7 @@ def test_nothing_is_looked_for_again_where_something_was_removed(
     rankings: int,
     passages: int,
 ) -> None:
-    """An index that names nothing but what has just been removed finds nothing."""
+    """Another search is needed only if something was removed: the index may name nothing but removed passages."""
     kg[collection_name].ingest(_keepers("old"))
     kg.graph.run("write/count_stale", collection=collection_name, number=removed)
     rank, asked = Bm25.rank, []
@@ -186,13 +186,13 @@ def _voyages(version: str) -> list[Document]:
 def test_passages_whose_names_are_still_to_be_found_fill_the_list(
     kg: KnowledgeGraph, collection_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing ties them to one another yet, so that PageRank leaves them no score."""
+    """New passages have no edges yet, so PageRank gives them no score, but they still fill the list."""
     kg[collection_name].ingest(_voyages("old"))
     seen: list[str] = []
     stage = corpus_stages.STAGES["mentions"]
 
     def before(work: Any) -> None:
-        asked = "Which carpenter bought copper in Bergen?"  # words and vectors are no evidence here
+        asked = "Which carpenter bought copper in Bergen?"  # matches no words and no vectors
         seen.extend(_versions(kg, collection_name, "pathrank", asked=asked))
         stage(work)
 

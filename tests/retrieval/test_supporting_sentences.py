@@ -13,7 +13,7 @@ from kgrag.retrieval.support import nearest_sentence, support
 from kgrag.values.results import Hit, Passage, Step
 
 CLAIMS = json.loads((Path(__file__).parents[1] / "quality" / "claims.json").read_text(encoding="utf-8"))
-"""Claims in the words of an answer, and the sentence that bears each out: tuned on the `first` half alone."""
+"""Claims in the words of an answer, and the sentence that supports each; rules were tuned on `first` only."""
 PEOPLE = Path(__file__).parents[2] / "kgrag" / "demo" / "corpus" / "people"
 
 FRAM = Passage("p1", "d1", "Fram", "A polar ship.\nThe Fram was drawn\nby the builder Colin Archer. She lies in Oslo.")
@@ -108,7 +108,7 @@ def test_a_trail_of_which_a_step_cannot_be_quoted_is_not_told() -> None:
     assert hops(HIT, "Where?", {}) == []
     assert hops(HIT, "Where?", {"Fram": Passage("p1", "d1", "Fram", "A polar ship.")}) == []
     assert hops(Hit(ARCHER, 1.0, STEPS[:1]), "Where?", {"Fram": FRAM}) == []
-    gone = Passage("p2", "d2", "Colin Archer", "")  # only the title is left of a document that was removed
+    gone = Passage("p2", "d2", "Colin Archer", "")  # only the title remains of a removed document
     assert hops(Hit(gone, 1.0, HIT.why), "Where?", by_title([Hit(FRAM, 1.0)])) == []
     assert told_trail([Hit(FRAM, 1.0), Hit(gone, 0.5, HIT.why)], "Where?") == []
     denied = replace(FRAM, text=f"{FRAM.text} Colin Archer built 200 boats.")

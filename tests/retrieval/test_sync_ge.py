@@ -1,4 +1,4 @@
-"""SyncGE over base retrievers: what the model reads is linked to the graph's triples, and beams start there."""
+"""SyncGE over base retrievers: facts from the model are linked to triples of the graph, where beams start."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""TF-IDF: the cosine by hand, and where it differs from BM25."""
+"""TF-IDF: the cosine by hand, and its differences from BM25."""
 
 import math
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The PageRank of passages and names, beside the solution of its equations."""
+"""The PageRank of passages and names equals the solution of its equations."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from kgrag.retrieval.name_walk import pagerank
 
 
 def _solved(edges: NDArray[np.float64], reset: NDArray[np.float64], damping: float) -> NDArray[np.float64]:
-    """rank = damping P rank + (1 - damping) reset; from a node without edges the walk goes where it begins."""
+    """Solve rank = damping P rank + (1 - damping) reset; a node without edges leads back to the reset."""
     n, m = edges.shape
     both = np.block([[np.zeros((n, n)), edges], [edges.T, np.zeros((m, m))]])
     reset = reset / reset.sum()

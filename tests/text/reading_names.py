@@ -1,4 +1,4 @@
-"""The names of a text as maps, which tests compare."""
+"""The names of a text as maps, for comparisons in tests."""
 
 from collections.abc import Callable, Collection
 
@@ -18,7 +18,7 @@ def known_names(
 
 
 def phrases_of(words: Words, language: Language = ENGLISH) -> dict[str, str]:
-    """Return the phrases of a text that count as names: normal form -> how the text writes them."""
+    """Return the phrases of a text that count as names: normal form -> form in the text."""
     phrases = [p for p in capitalised_phrases(words, language) if p.kind != "none"]
     result: dict[str, str] = {}
     for phrase in phrases:

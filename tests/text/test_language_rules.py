@@ -1,4 +1,4 @@
-"""Texts in other languages than English: words, stems, names, and their language."""
+"""Texts in languages other than English: words, stems, names, and language detection."""
 
 import pytest
 
@@ -31,7 +31,7 @@ def test_forms_of_a_word_have_one_stem(code: str, one: str, other: str) -> None:
 
 def test_a_short_i_is_a_letter_of_its_own() -> None:
     assert fold("Чайка и Éva", RUSSIAN.letters) == "Чайка и Eva"
-    assert fold("Чайка") == "Чаика"  # as English collections have it
+    assert fold("Чайка") == "Чаика"  # as in English collections
     assert normalise("Майский", RUSSIAN) == normalise("Майского", RUSSIAN)
 
 
@@ -52,7 +52,7 @@ def test_chinese_is_searched_by_two_characters_and_named_by_one() -> None:
     found = known_names(
         tokens("那艘海鹰号在北湾镇", CHINESE), {"海鹰号", "北湾", "北湾镇", "号"}.__contains__, language=CHINESE
     )
-    assert found == {"海鹰号": [2], "北湾镇": [6]}  # the longest, and no single character
+    assert found == {"海鹰号": [2], "北湾镇": [6]}  # the longest match, and no single characters
     assert question_stems("谁建造了海鹰号？", CHINESE)[:3] == ["建造", "海鹰", "鹰号"]
     assert set(terms(TokenisedPassage("", "海鹰号在北湾镇", language=CHINESE)).surfaces) == {
         "海鹰",

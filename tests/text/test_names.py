@@ -1,4 +1,4 @@
-"""Words and names: one normal form, aliases of titles, capitalised phrases, and the names that a text mentions."""
+"""Words and names: the normal form, aliases of titles, capitalised phrases, and mentions of names in a text."""
 
 import pytest
 from hypothesis import example, given
@@ -45,7 +45,7 @@ def test_any_text_has_its_names(parts: list[str]) -> None:
 
 def test_sentence_starts() -> None:
     words = tokens("It sank. Dr. A. Smith (the owner) wept! He left.")
-    assert [w.norm for w in words if w.starts] == ["it", "dr", "a", "he"]  # an abbreviation looks like an end
+    assert [w.norm for w in words if w.starts] == ["it", "dr", "a", "he"]  # abbreviations look like ends
 
 
 @pytest.mark.parametrize(
@@ -220,7 +220,7 @@ def test_find_names_takes_the_longest_and_those_within() -> None:
     words = tokens("The University of Idaho Vandals Football team won in Idaho.")
     assert known_names(words, known.__contains__) == {
         "university of idaho vandals football": [1],
-        "university of idaho": [1],  # the longest within, and none that overlaps it or is one word
+        "university of idaho": [1],  # the longest name within, without overlapping or single-word names
         "idaho": [9],
     }
 

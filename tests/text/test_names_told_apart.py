@@ -1,4 +1,4 @@
-"""When two names are one, and which differences a search ignores."""
+"""Which spellings are the same name, and which differences a search ignores."""
 
 import itertools
 import unicodedata
@@ -61,7 +61,7 @@ def test_names_that_differ_in_nothing_that_counts_are_one(names: tuple[str, ...]
 
 
 def _made() -> Iterator[tuple[str, str]]:
-    """Pairs of names that differ by one letter, digit or sign."""
+    """Return pairs of names that differ by one letter, digit or sign."""
     for i in range(60):
         yield f"Qt {i}.1", f"Qt {i}1"
         yield f"Model {i}-A", f"Model {i}A"

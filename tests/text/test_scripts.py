@@ -1,4 +1,4 @@
-"""Words and names are found however they stand beside other scripts, signs and spellings, in every language."""
+"""Words and names are found next to other scripts, signs and spellings, in every language."""
 
 from itertools import product
 

@@ -1,4 +1,4 @@
-"""Sentences of many languages, as they are written."""
+"""Sentence splitting in many languages."""
 
 import time
 

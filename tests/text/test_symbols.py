@@ -1,4 +1,4 @@
-"""Words that hold signs are kept as they are asked for."""
+"""Tokens with symbols, such as "--rcfile", are found in texts and questions."""
 
 import pytest
 from hypothesis import given

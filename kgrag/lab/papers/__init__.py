@@ -1,6 +1,6 @@
-"""The papers that kgrag's systems come from: every setting as the paper has it, and the numbers that it reports.
+"""The papers behind kgrag's systems: their settings, and the results that they report.
 
-One file of TOML a paper. A profile sets what nobody has set otherwise: the environment and the command line win.
+Each paper is one TOML file. A profile sets only unset values: the environment and the command line win.
 """
 
 import json
@@ -22,7 +22,7 @@ EVALUATION = "evaluation"
 
 @dataclass(frozen=True, slots=True)
 class PaperSetting:
-    """A setting as a paper has it. `name`: its place, parts by dots; `source`: where the paper says so."""
+    """A setting as in a paper. `name`: its dotted path; `source`: where the paper gives it."""
 
     name: str
     value: Any
@@ -30,7 +30,7 @@ class PaperSetting:
 
     @property
     def path(self) -> tuple[str, ...]:
-        """Its place in the settings."""
+        """Its path in the settings."""
         return tuple(self.name.split("."))
 
 
@@ -38,9 +38,9 @@ class PaperSetting:
 class PaperRow:
     """A row of a table. `numbers`: for each data set its measures, None for a missing one.
 
-    `system`: what measures it, with `{k}` for the k of a recall, the table's values, and what the user gives (see
-    `inputs` of a Paper); None where kgrag has no such system, which `missing` explains. `settings`: what has another
-    value for this row; `threads`: how many questions are asked at once, where the paper says so.
+    `system`: the expression that measures it, with `{k}` for the k of a recall, the table's values, and the user's
+    inputs (see `inputs` of a Paper); None if kgrag has no such system, which `missing` explains. `settings`: the values
+    that differ for this row; `threads`: how many questions are asked at once, if the paper says so.
     """
 
     label: str
@@ -83,8 +83,8 @@ class PaperTable:
 class Paper:
     """A paper. `section` describes its `system`; `model` is the model of its experiments.
 
-    `inputs`: name of an input that rows of its tables need from the user -> its description, and the default (None:
-    such rows are not measured). `differs`: the differences of kgrag, whatever the settings.
+    `inputs`: name of an input that the user gives for rows of its tables -> its description, and the default (None:
+    such rows are not measured). `differs`: differences in kgrag that no setting removes.
     """
 
     name: str
@@ -99,13 +99,13 @@ class Paper:
     figures: Mapping[str, PaperTable]
 
     def setting(self, name: str) -> Any:
-        """Return the value of a setting, None where the paper sets none."""
+        """Return the value of a setting, None if the paper does not set it."""
         return next((s.value for s in self.settings if s.name == name), None)
 
     def sample(self, data: str) -> int | None:
-        """Return how many questions of a data set the paper asks, None where it does not say.
+        """Return how many questions of a data set the paper asks, None if it does not say.
 
-        Where it says so for each of its sets, the set is the one whose name stands in `data`; the least for any other.
+        If the paper has a number for each set, the name of the set is part of `data`; other sets get the smallest.
         """
         number: Mapping[str, int] | int | None = self.setting("evaluation.sample")
         if isinstance(number, Mapping):
@@ -114,25 +114,25 @@ class Paper:
 
     @property
     def indexing(self) -> IndexingSettings:
-        """The settings that shape the graph, as the paper has them."""
+        """The paper's settings that shape the graph."""
         return IndexingSettings(**{s.path[1]: s.value for s in self.settings if s.path[0] == "indexing"})
 
     def table(self, number: str) -> PaperTable:
-        """Return the table of that number. Raises NotFoundError."""
+        """Return the table with this number. Raises NotFoundError."""
         if number not in self.tables:
             tables = ", ".join(self.tables) or "none"
             raise NotFoundError(f"There is no table {number} of {self.name} here.", f"There are: {tables}.")
         return self.tables[number]
 
     def figure(self, number: str) -> PaperTable:
-        """Return the figure of that number. Raises NotFoundError."""
+        """Return the figure with this number. Raises NotFoundError."""
         if number not in self.figures:
             figures = ", ".join(self.figures) or "none"
             raise NotFoundError(f"There is no figure {number} of {self.name} here.", f"There are: {figures}.")
         return self.figures[number]
 
     def apply(self, settings: Settings) -> Settings:
-        """Return the settings with those of the paper where they were not set otherwise."""
+        """Return the settings with the paper's values where nothing else was set."""
         values: dict[str, Any] = {}
         for setting in self.settings:
             if setting.path[0] != EVALUATION:
@@ -141,7 +141,7 @@ class Paper:
         return applied
 
     def about(self, settings: Settings) -> dict[str, Any]:
-        """Return the paper for JSON: every setting as text, its value in `settings`, and where the paper says so."""
+        """Return the paper for JSON: every setting as text, its value in `settings`, and its source in the paper."""
         rows = []
         for setting in self.settings:
             value = setting.value if setting.path[0] == EVALUATION else value_of(settings, setting.path)
@@ -158,7 +158,7 @@ def papers() -> list[str]:
 
 
 def find_paper(name: str) -> Paper:
-    """Return the paper of that name. Raises NotFoundError with the known ones."""
+    """Return the paper with this name. Raises NotFoundError with the known names."""
     if name not in papers():
         raise NotFoundError(f"There is no paper {name!r}.", f"Choose one of: {', '.join(papers())}.")
     about = tomllib.loads(files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8"))
@@ -182,7 +182,7 @@ def _text(value: Any) -> str:
 
 
 def __getattr__(name: str) -> Paper:
-    """Return a paper, under its name with underscores: the target of its entry point."""
+    """Return a paper under its name with underscores: the target of its entry point."""
     if (paper := name.replace("_", "-")) not in papers():
         raise AttributeError(name)
     return find_paper(paper)
@@ -197,7 +197,7 @@ def value_of(settings: Settings, path: Sequence[str]) -> Any:
 
 
 def set_in(values: dict[str, Any], path: Sequence[str], value: Any) -> None:
-    """Put a value to its place in nested mappings."""
+    """Put a value at its path in nested mappings."""
     for part in path[:-1]:
         values = values.setdefault(part, {})
     values[path[-1]] = value
@@ -247,7 +247,7 @@ def _options(values: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[st
 
 
 def _figure(number: str, entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a figure as a table without numbers, a row a system; its settings are those of all of them."""
+    """Return a figure as a table without numbers, with a row for each system; its settings apply to all of them."""
     nothing, settings = [(None,) for _ in entry["data"]], entry.get("settings", {})
     systems = entry.get("systems", ())
     rows = [{"label": name, "numbers": nothing, "system": name, "settings": settings} for name in systems]

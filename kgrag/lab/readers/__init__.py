@@ -1,4 +1,4 @@
-"""Readers of question sets: kgrag's own form, and those in which the field publishes its data."""
+"""Readers of question sets: kgrag's own format, and the formats of published data sets."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from kgrag.runtime.plugins import Plugins
 from kgrag.values.errors import InputError
 
 FORMATS: Plugins[Format] = Plugins("kgrag.datasets", "format")
-"""The formats by name: adding one is a module with a Format, and an entry point of this group."""
+"""The formats by name; a new one is a module with a Format, and an entry point of this group."""
 
 
 def read_dataset(path: Path | str, format: str | None = None) -> Dataset:

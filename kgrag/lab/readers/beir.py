@@ -1,9 +1,8 @@
 """BEIR: a folder with corpus.jsonl, queries.jsonl and judgements in qrels/SPLIT.tsv.
 
 As published at github.com/beir-cellar/beir: corpus.jsonl with _id, title, text; queries.jsonl with _id, text; qrels
-with the columns query-id, corpus-id, score, the first line is a heading. Gold are the documents with a score
-above 0, all of the same weight. A folder is read with its test split, else dev, else train; name a file of qrels for
-another.
+with the columns query-id, corpus-id, score, and a header line. Gold are the documents with a score above 0, all with
+the same weight. A folder is read with its test split, else dev, else train; name a file of qrels for another.
 """
 
 from collections.abc import Iterator
@@ -45,7 +44,7 @@ def read(path: Path) -> Dataset:
 
 
 def documents(corpus: Path) -> Iterator[Document | Problem]:
-    """Yield the documents of a corpus.jsonl with at least a word."""
+    """Yield the documents of a corpus.jsonl that have at least one word."""
     for place, row in json_lines(corpus, _CORPUS_FORM):
         text = clean(text_of(place, row, "text", _CORPUS_FORM)).strip()
         title = one_line(str(row.get("title") or ""))
@@ -62,7 +61,7 @@ def _split(folder: Path) -> Path:
 
 
 def _gold(path: Path) -> dict[str, list[str]]:
-    """Return query id -> the documents that are relevant to it."""
+    """Return query id -> its relevant documents."""
     gold: dict[str, list[str]] = {}
     for place, row in tsv_rows(path, _QRELS_FORM):
         try:

@@ -1,11 +1,11 @@
 """HotpotQA and 2WikiMultiHopQA: a JSON list of questions with ten paragraphs each and the sentences that support it.
 
 As published at hotpotqa.github.io (distractor setting): _id, question, answer, type, level, context ([[title,
-[sentence, ...]], ...]) and supporting_facts ([[title, sentence number], ...]); JSON Lines, and columns of lists in
-place of lists of pairs, are read, too. The paragraphs of all questions together are the corpus; gold are those
-paragraphs of a question's own context whose titles its supporting facts name. In the full-wiki setting these may be
-missing. 2WikiMultiHopQA (github.com/Alab-NII/2wikimultihop) has the same, and the triples that lead to the answer:
-evidences ([[subject, relation, object], ...]), whose subjects tell the order of the gold.
+[sentence, ...]], ...]) and supporting_facts ([[title, sentence number], ...]). JSON Lines, and columns of lists in
+place of lists of pairs, are also read. The paragraphs of all questions together are the corpus. Gold are the paragraphs
+of a question's own context whose titles its supporting facts name; in the full-wiki setting these may be missing.
+2WikiMultiHopQA (github.com/Alab-NII/2wikimultihop) also has the triples that lead to the answer: evidences ([[subject,
+relation, object], ...]), whose subjects give the order of the gold.
 """
 
 import json
@@ -68,9 +68,9 @@ def _supports(context: list[tuple[str, list[str]]], facts: list[tuple[str, Any]]
 
 
 def _path(evidences: Any, gold: dict[str, str]) -> tuple[str, ...]:
-    """Return the gold (key -> title) in the order in which the triples name it, where they name all of it.
+    """Return the gold (key -> title) in the order of the triples, if these name all of it.
 
-    They have names as in Wikidata: what a title says in parentheses is no part of them.
+    Triples have Wikidata's names, without a title's part in parentheses.
     """
     try:
         triples = json.loads(evidences) if isinstance(evidences, str) else evidences
@@ -91,7 +91,7 @@ def _context(place: str, item: dict[str, Any], form: str) -> list[tuple[str, lis
 
 
 def _pairs(place: str, item: dict[str, Any], name: str, second: str, form: str) -> list[tuple[str, Any]]:
-    """Return a list of pairs, also from columns of lists, or JSON within a text."""
+    """Return a list of pairs, also from columns of lists, or from JSON in a string."""
     value = item.get(name) or []
     if isinstance(value, str):
         try:

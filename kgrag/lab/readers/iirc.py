@@ -1,12 +1,12 @@
 """IIRC: paragraphs with questions that they answer only in part, and the articles that they link to.
 
 As published at allenai.org/data/iirc: a list of paragraphs (title, text, links, questions) in train.json, dev.json or
-iirc_test.json, and context_articles.json, one object of titles in lower case -> article with links as HTML, beside it
-or in the folder above. A question has qid, question, answer (type: span, value, binary or none) and context: the
-evidence (passage: "main" for the paragraph, else the title of an article; text).
+iirc_test.json. Beside it or in the folder above lies context_articles.json, one object of lower-case title -> article
+with links as HTML. A question has qid, question, answer (type: span, value, binary or none) and context: the evidence
+(passage: "main" for the paragraph, else the title of an article; text).
 
-The corpus is every article and every paragraph of the file. Gold are the documents that hold the evidence: the
-paragraph, and whole articles, each of many passages. Unanswerable questions are left out.
+The corpus is every article and every paragraph of the file. Gold are the documents with the evidence: the paragraph,
+and whole articles of many passages each. Unanswerable questions are left out.
 """
 
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ def read(path: Path) -> Dataset:
     if articles is None:
         raise InputError(f"{path.parent / ARTICLES} does not exist.", f"Put {ARTICLES} of IIRC beside {path.name}.")
     questions: list[Question] = []
-    titles: dict[str, str] = {}  # title in lower case -> title as written
+    titles: dict[str, str] = {}  # lower-case title -> original title
     paragraphs: list[Document] = []
     unanswerable = 0
     for place, item in json_rows(path, _FORM):
@@ -93,7 +93,7 @@ def _articles(path: Path, titles: dict[str, str]) -> Iterator[Document]:
         if key in seen or not isinstance(markup, str):
             continue
         seen.add(key)
-        # Its lines are its paragraphs, which HTML itself would make spaces of.
+        # Its lines are paragraphs; HTML itself would turn line breaks into spaces.
         lines = BeautifulSoup(markup, "html.parser").get_text().split("\n")
         text = clean("\n\n".join(line.strip() for line in lines if line.strip()))
         yield Document(key, (Section(text),), title=titles.get(key, one_line(name)), source=str(path))

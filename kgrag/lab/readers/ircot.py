@@ -1,11 +1,11 @@
-"""The data of IRCoT: HotpotQA, 2WikiMultiHopQA, MuSiQue and IIRC in one form, JSON Lines, a question a line.
+"""The data of IRCoT: HotpotQA, 2WikiMultiHopQA, MuSiQue and IIRC in one format, JSON Lines, a question a line.
 
-As the scripts of github.com/StonyBrookNLP/ircot write them (processed_data/musique/train.jsonl, dev.jsonl,
+As written by the scripts of github.com/StonyBrookNLP/ircot (processed_data/musique/train.jsonl, dev.jsonl,
 test_subsampled.jsonl, ...): question_id, question_text, contexts (title, paragraph_text, is_supporting),
-answers_objects (spans, number, date) and perhaps reasoning_steps ("question >>>> answer"), pinned_contexts (the
-paragraph that a question of IIRC is asked about), type and level. The corpus are the paragraphs of all files of the
-folder in this form, as IRCoT searches them (GEAR, appendix A: 139,416 of MuSiQue, 430,225 of 2WikiMultiHopQA);
-questions are those of the one file.
+answers_objects (spans, number, date) and perhaps reasoning_steps ("question >>>> answer"), pinned_contexts (the source
+paragraph of an IIRC question), type and level. The corpus are the paragraphs of all such files in the folder, like
+IRCoT's search corpus (GEAR, appendix A: 139,416 of MuSiQue, 430,225 of 2WikiMultiHopQA); questions come from the one
+file.
 """
 
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ _COLUMNS = ("question_id", "question_text", "contexts")
 
 
 def read(path: Path) -> Dataset:
-    """Read a file of questions, and the paragraphs of those beside it. Raises InputError, naming the place."""
+    """Read the questions of a file, and the paragraphs of its sibling files. Raises InputError, naming the place."""
     fits = has(*_COLUMNS)
     beside = sorted(f for f in path.parent.glob("*.jsonl") if f != path and fits(first_row(f)))
 

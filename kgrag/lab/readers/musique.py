@@ -1,7 +1,7 @@
-"""MuSiQue: JSON Lines, a question a line with its paragraphs and the single questions that it is made of.
+"""MuSiQue: JSON Lines, a question a line with its paragraphs and its sub-questions.
 
-As published at github.com/StonyBrookNLP/musique (musique_ans_*.jsonl, musique_full_*.jsonl): id ("2hop__13548_13529":
-what stands before "__" is the type), question, answer, answer_aliases, answerable, paragraphs (title, paragraph_text,
+As published at github.com/StonyBrookNLP/musique (musique_ans_*.jsonl, musique_full_*.jsonl): id ("2hop__13548_13529",
+with the type before "__"), question, answer, answer_aliases, answerable, paragraphs (title, paragraph_text,
 is_supporting), question_decomposition. Questions that their paragraphs do not answer are left out.
 """
 
@@ -64,7 +64,7 @@ def _rows(path: Path) -> Iterator[Row]:
 
 
 def _path(item: dict[str, Any], paragraphs: list[tuple[str, str]], gold: set[str]) -> tuple[str, ...]:
-    """Return the gold in the order of the single questions, where these name all of it."""
+    """Return the gold in the order of the sub-questions, if these name all of it."""
     steps = [step for step in item.get("question_decomposition") or [] if isinstance(step, dict)]
     places = [step.get("paragraph_support_idx") for step in steps]
     valid = [place for place in places if isinstance(place, int) and 0 <= place < len(paragraphs)]

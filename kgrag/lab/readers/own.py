@@ -1,11 +1,11 @@
-"""kgrag's own form: a folder with corpus.jsonl, queries.jsonl and perhaps triples.jsonl, read and checked.
+"""kgrag's own format: a folder with corpus.jsonl, queries.jsonl and perhaps triples.jsonl, read and checked.
 
-corpus.jsonl: id, text and perhaps title, a passage a line; in its place a folder documents/ may hold PDF, office and
-other files, whose ids are their paths in it. queries.jsonl: id, question, gold (ids of the corpus; none at all where
-answers are given, which are looked for in the passages then) and perhaps answers, type, steps (a list of the single
-questions that it is made of, {question, answer, gold}, in which #1 stands for the answer of the first), supports (the
-sentences that lead to the answer, {passage, text}) and structure (the text of the page, table or section that it names,
-or a list of such). triples.jsonl: passage (id of the corpus), subject, predicate, object.
+corpus.jsonl: id, text and perhaps title, a passage a line. A folder documents/ of PDF, office and other files may
+replace it; their ids are their paths in it. queries.jsonl: id, question, gold (ids of the corpus; it may be empty if
+there are answers, which passages must then contain) and perhaps answers, type, steps (a list of its sub-questions,
+{question, answer, gold}, in which #1 stands for the answer of the first), supports (the sentences that lead to the
+answer, {passage, text}) and structure (the text of the page, table or section that it names, or a list of such).
+triples.jsonl: passage (id of the corpus), subject, predicate, object.
 """
 
 from collections.abc import Iterator
@@ -101,7 +101,7 @@ def _supports(place: str, value: object) -> Iterator[GoldText]:
 
 
 def _structure(place: str, value: object) -> tuple[str, ...]:
-    """Return the texts of the parts that a question names."""
+    """Return the texts of the pages, tables and sections that a question names."""
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise InputError(f"{place}: structure is neither a text nor a list of texts.", _QUERIES_FORM)
@@ -109,7 +109,7 @@ def _structure(place: str, value: object) -> tuple[str, ...]:
 
 
 def _path(place: str, steps: list[Any], gold: set[str]) -> tuple[str, ...]:
-    """Return the gold of the steps, where each names its own (`gold`) and together they name all."""
+    """Return the gold of the steps, if each names its own (`gold`) and together they name all."""
     named = [step.get("gold") for step in steps if isinstance(step, dict)]
     if not named or None in named:
         return ()
@@ -118,7 +118,7 @@ def _path(place: str, steps: list[Any], gold: set[str]) -> tuple[str, ...]:
 
 
 def _passage(place: str, record: dict[str, Any]) -> str:
-    """Return the id of a line of the corpus."""
+    """Return the id of a corpus line."""
     text_of(place, record, "text", _CORPUS_FORM)
     return id_of(place, record.get("id"), "id", _CORPUS_FORM)
 

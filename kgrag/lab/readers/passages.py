@@ -1,4 +1,4 @@
-"""Shared parts of the readers: rows of large files, passages without repeats, errors that name the place."""
+"""Shared parts of the readers: rows of large files, distinct passages, errors that name the place."""
 
 import csv
 import hashlib
@@ -58,7 +58,7 @@ def json_pairs(path: Path, form: str) -> Iterator[tuple[str, Any]]:
 
 
 def tsv_rows(path: Path, form: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield the rows of a file of columns separated by tabs, whose first line names them. Raises InputError."""
+    """Yield the rows of a tab-separated file, whose first line is the header. Raises InputError."""
     csv.field_size_limit(_LONGEST)
     with _opened(path, form, newline="") as file:
         reader = csv.DictReader(file, delimiter="\t")
@@ -73,7 +73,7 @@ def tsv_rows(path: Path, form: str) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def first_row(path: Path) -> dict[str, Any]:
-    """Return the first object or row of a file, by which its format is recognised; {} if it has none."""
+    """Return the first object or row of a file, for recognising its format; {} if it has none."""
     try:
         if path.suffix.lower() == ".tsv":
             return dict(next(tsv_rows(path, ""), ("", {}))[1])
@@ -89,7 +89,7 @@ def first_row(path: Path) -> dict[str, Any]:
 
 @contextmanager
 def _opened(path: Path, form: str, newline: str | None = None) -> Iterator[TextIO]:
-    """Open a file of text, whose errors while it is read become InputErrors."""
+    """Open a text file; errors while reading it become InputErrors."""
     try:
         with path.open(encoding="utf-8-sig", newline=newline) as file:
             yield file
@@ -101,7 +101,7 @@ def _opened(path: Path, form: str, newline: str | None = None) -> Iterator[TextI
 
 
 def _first_character(file: TextIO) -> str:
-    """Return the first character that is no space, and rewind the file."""
+    """Return the first character that is not white space, and rewind the file."""
     while (character := file.read(1)).isspace():
         pass
     file.seek(0)
@@ -133,7 +133,7 @@ def _streamed(path: Path, file: TextIO, form: str) -> Iterator[tuple[str | None,
         source.seek(0)
     name, number, depth, builder = None, 0, 0, ijson.ObjectBuilder()
     try:
-        # not ijson.items: it keeps the path of each value, which is quadratic in how deep a damaged file is nested
+        # not ijson.items: it keeps the path of each value, which is quadratic in the nesting depth of a damaged file
         for event, value in ijson.basic_parse(source, use_float=True, buf_size=BLOCK):
             depth -= event.startswith("end")
             if depth == 1 and event == "map_key":
@@ -155,7 +155,7 @@ _REFERENCE = re.compile(r"#(\d+)")
 
 @dataclass(slots=True)
 class Pool:
-    """Collects passages from the contexts of many questions: each title and text once."""
+    """Collects passages from the contexts of many questions, each title and text once."""
 
     seen: set[str] = field(default_factory=set)
 
@@ -169,7 +169,7 @@ class Pool:
 
 
 def passage_key(title: str, text: str) -> str:
-    """Return the key of a passage without an id of its own: a digest of its title and text."""
+    """Return the key of a passage without its own id: a digest of its title and text."""
     content = f"{one_line(title)}\x1f{clean(text).strip()}"
     return hashlib.blake2b(content.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
@@ -185,7 +185,7 @@ def context_dataset(
     left_out: str,
     others: Callable[[], Iterator[Row]] = lambda: iter(()),
 ) -> Dataset:
-    """Return the data set of questions that come with passages; the distinct passages of all form the corpus.
+    """Return a data set of questions that come with passages; the distinct passages of all form the corpus.
 
     `rows` reads the file again at each call; `left_out`: the reason for leaving out a question. `others`: rows that
     contribute only passages.
@@ -238,7 +238,7 @@ def text_of(place: str, record: dict[str, Any], name: str, form: str) -> str:
 
 
 def question_of(place: str, record: dict[str, Any], form: str, name: str = "question") -> str:
-    """Return the words of a question. Raises InputError if it has no words."""
+    """Return the words of a question. Raises InputError if there are none."""
     text = text_of(place, record, name, form)
     if not text.strip():
         raise InputError(f"{place}: {name} is empty.", form)
@@ -265,9 +265,9 @@ def list_of(place: str, record: dict[str, Any], name: str, form: str) -> list[An
 
 
 def single_questions(steps: Iterable[object]) -> tuple[str, ...]:
-    """Return single questions as they can be asked: #1 and the like become the answers of the earlier ones.
+    """Return complete sub-questions: #1 and the like become the answers of the earlier ones.
 
-    `steps`: each {"question", "answer"}; empty where one of them is anything else.
+    `steps`: each {"question", "answer"}; empty if one of them is anything else.
     """
     answers: list[str] = []
     texts: list[str] = []

@@ -1,10 +1,10 @@
-"""PopQA: a table of questions about entities of more or less renown, without passages; the corpus is the user's own.
+"""PopQA: a table of questions about more or less popular entities, without passages; users bring their own corpus.
 
 As published at github.com/AlexTMallen/adaptive-retrieval (popQA.tsv): id, subj, prop, obj, s_wiki_title, s_pop,
-question, possible_answers (a JSON list). A file corpus.jsonl (id or _id, title, text) must lie beside it: paragraphs
-of Wikipedia, for example. PopQA names no gold, so it is made here: the documents that are titled like the page of the
-question's subject (s_wiki_title, in any case) and hold one of the possible answers, word for word. Answers elsewhere in
-the corpus do not count: "politician" stands in thousands of passages. Questions without gold are left out and counted.
+question, possible_answers (a JSON list). A file corpus.jsonl (id or _id, title, text) must lie beside it, such as
+paragraphs of Wikipedia. PopQA has no gold, so kgrag makes it: the documents with the title of the subject's page
+(s_wiki_title, in any case) that contain one of the possible answers word for word. Answers elsewhere in the corpus do
+not count: "politician" occurs in thousands of passages. Questions without gold are left out and counted.
 """
 
 import json

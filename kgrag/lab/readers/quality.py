@@ -1,10 +1,9 @@
 """QuALITY: JSON Lines, an article and its multiple-choice questions a line.
 
 As published at github.com/nyu-mll/quality (QuALITY.v1.0.1.htmlstripped.dev, QuALITY.v1.0.1.dev, ...): article_id,
-set_unique_id, title, article, questions (question, options, gold_label from 1, difficult). An article stands on two
-lines, with the questions of two writers; it is one document of many passages. Gold of a question is its article: the
-data set does not say where in it the answer stands. The answer is the option that `gold_label` names, where it is
-given.
+set_unique_id, title, article, questions (question, options, gold_label from 1, difficult). An article has two lines,
+with the questions of two writers; it is one document of many passages. The gold of a question is its article: the data
+set does not say where in it the answer is. The answer is the option at `gold_label`, if that is given.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""A small collection, a web of nodes in which paths explode, and traps that nobody may touch."""
+"""A small collection, a web of nodes with exploding numbers of paths, and traps that nobody may touch."""
 
 import hashlib
 import json
@@ -34,7 +34,7 @@ DOCUMENTS = [
 
 @pytest.fixture(scope="session")
 def attacked_settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
-    """Settings that name a server for attacks alone: no other test's answers are late, and no other changes it."""
+    """Settings of a separate server for attacks, so that they neither delay nor disturb other tests."""
     settings = Settings(_env_file=None, home=tmp_path_factory.mktemp("attacked"))  # type: ignore[call-arg]
     server = LocalServer(settings)
     endpoint = server.ensure_running()
@@ -53,7 +53,7 @@ def gateway_graph(attacked_settings: Settings) -> Iterator[KnowledgeGraph]:
 
 @pytest.fixture(scope="module")
 def honest_graph(kg: KnowledgeGraph) -> Iterator[KnowledgeGraph]:
-    """The same in the Neo4j of the run."""
+    """The same in the Neo4j of the test run."""
     _furnish(kg)
     yield kg
     kg.graph.driver.execute_query("MATCH (n:Web) DETACH DELETE n")
@@ -80,7 +80,7 @@ def _furnish(kg: KnowledgeGraph) -> None:
 
 @pytest.fixture(scope="module")
 def gateway_digest(gateway_graph: KnowledgeGraph) -> Callable[[], str]:
-    """A digest of all that the database holds: nodes, relationships, indexes, constraints, tokens, users."""
+    """Return a digest of the database: nodes, relationships, indexes, constraints, tokens, users."""
 
     def digest() -> str:
         parts = []
@@ -94,7 +94,7 @@ def gateway_digest(gateway_graph: KnowledgeGraph) -> Callable[[], str]:
 
 @pytest.fixture(scope="module")
 def gateway_traps(attacked_settings: Settings) -> Iterator[tuple[int, list[str]]]:
-    """A file where the server reads files from, and a listener: its port, and who touched it."""
+    """A file where the server may read files, and a listener: its port, and the list of its visitors."""
     folder = attacked_settings.home / "server" / "import"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "secret.csv").write_text(SECRET)

@@ -1,8 +1,8 @@
-"""Statements of the files in `data`: each with the rows that it gives, and the sentence that refuses it to a guest.
+"""Statements of the files in `data`: each with its expected rows, or the message that refuses it to a guest.
 
-`attacks.json`: statements that mean harm, by kinds. `honest.json` and `analyst.json`: statements that only ask.
-`limits.json`: statements at a limit of the guests' grammar, and beyond it.
-A long text is a list of texts, and of pairs of a text and how often it stands there.
+`attacks.json`: malicious statements, by kind. `honest.json` and `analyst.json`: statements that only read.
+`limits.json`: statements at a limit of the guests' grammar, and beyond it. A long text is a list of texts, and of pairs
+of a text and its number of repetitions.
 """
 
 import json
@@ -17,7 +17,7 @@ PARAMETERS: dict[str, Any] = {
 
 
 class Asked(NamedTuple):
-    """A statement, its parameters, its rows (or their number) if they are known, and how a guest's refusal begins."""
+    """A statement, its parameters, its rows (or their number) if known, and how a guest's refusal begins."""
 
     kind: str
     text: str
@@ -30,7 +30,7 @@ class Asked(NamedTuple):
 
 
 def statements(file: str, *kinds: str) -> list[Asked]:
-    """Return the statements of a file, of these kinds if some are named."""
+    """Return the statements of a file, or only those of some kinds."""
     rows = json.loads((Path(__file__).parent / "data" / f"{file}.json").read_text(encoding="utf-8"))
     found = [
         Asked(
@@ -52,7 +52,7 @@ def limits() -> list[tuple[str, str, str]]:
 
 
 def text_of(parts: str | list[Any]) -> str:
-    """Return a text from its parts."""
+    """Assemble a text from its parts."""
     return parts if isinstance(parts, str) else "".join(p if isinstance(p, str) else p[0] * p[1] for p in parts)
 
 

@@ -1,4 +1,4 @@
-"""A connection to a server that can stall: data wait, and neither end is told."""
+"""A proxy to a server that can stall: data wait, and neither end is notified."""
 
 import socket
 import threading
@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 
 class Stalling:
-    """Passes on what comes to `uri` to the server at another; between `stall` and `go_on` nothing passes."""
+    """Forwards connections on `uri` to another server; between `stall` and `go_on` nothing passes."""
 
     def __init__(self, server: str) -> None:
         place = urlsplit(server)
@@ -29,7 +29,7 @@ class Stalling:
         self._open.set()
 
     def stall(self) -> None:
-        """From now on nothing passes."""
+        """Stop forwarding."""
         self._open.clear()
 
     def go_on(self) -> None:

@@ -1,4 +1,4 @@
-"""Strangers' statements: nothing is written, nothing outside is read, each ends in time, and the server stays well."""
+"""Malicious statements write nothing, read nothing outside, end in time, and leave the server healthy."""
 
 import threading
 import time
@@ -19,11 +19,11 @@ from kgrag.values.rows import Rows
 pytestmark = pytest.mark.long
 
 LIMITS = GatewaySettings(seconds=2, rows=500, megabytes=4)
-MARGIN = 8.0  # seconds beyond the time-out: the server looks at the clock about once a second, machines are busy
+MARGIN = 8.0  # seconds beyond the time-out: the server checks the clock about once a second, and machines are busy
 
 
 def _answer(kg: KnowledgeGraph, asked: Asked, trust: Trust = "guest") -> Rows | KgragError:
-    """Return the outcome of a statement, which ends in time while others are answered."""
+    """Return the outcome of a statement, which ends in time while other queries are answered."""
     waited: list[float] = []
 
     def beside() -> None:
@@ -60,12 +60,12 @@ def _running(driver: neo4j.Driver) -> list[str]:
 def attacked(
     gateway_graph: KnowledgeGraph, gateway_digest: Callable[[], str], gateway_traps: tuple[int, list[str]]
 ) -> Iterator[KnowledgeGraph]:
-    """The graph; when all tests are through, it is as it was, nothing outside was touched, and nothing runs on."""
+    """The graph; after all tests it is unchanged, nothing outside was touched, and no statement runs."""
     _, touched = gateway_traps
     driver = gateway_graph.graph.driver
     before, started = gateway_digest(), _started(driver)
     yield gateway_graph
-    deadline = time.monotonic() + 60  # a statement that is being planned ends when its plan is made
+    deadline = time.monotonic() + 60  # planning is not interrupted, so such a statement ends with its plan
     while (running := _running(driver)) and time.monotonic() < deadline:
         time.sleep(0.2)
     assert not running
@@ -81,9 +81,9 @@ def _started(driver: neo4j.Driver) -> Any:
 
 
 _LISTED = ("SHOW FUNCTIONS", "SHOW PROCEDURES", "SHOW INDEXES", "EXPLAIN MATCH", "PROFILE MATCH", "EXPLAIN EXPLAIN")
-"""Statements that only the owner may ask."""
+"""Statements reserved for the owner."""
 _ANSWERED = ("CYPHER runtime=interpreted MATCH (n) RETURN n", "RETURN 1;;", "RETURN file()", "RETURN linenumber()")
-"""Statements that read, and that a guest's grammar refuses all the same."""
+"""Reading statements that a guest's grammar refuses anyway."""
 
 
 @pytest.mark.parametrize("asked", statements("attacks", "writes", "elsewhere"), ids=str)
@@ -136,7 +136,7 @@ def test_heavier_ones_end_somehow(attacked: KnowledgeGraph, asked: Asked) -> Non
 
 @pytest.mark.slow
 def test_many_at_once(attacked: KnowledgeGraph) -> None:
-    """Four heavy ones at a time: each is ended, and the server's heap lasts."""
+    """Four heavy statements at a time are all ended, and the server's heap suffices."""
     chosen = [a for a in statements("attacks", "heavier") if "collect" in a.text or "ORDER" in a.text]
     with ThreadPoolExecutor(4) as pool:
         for found in pool.map(lambda asked: _quietly(attacked, asked, "guest"), chosen):

@@ -1,4 +1,4 @@
-"""Rules of the gateway at their limits: a statement at the limit passes, one beyond it is refused, without a server."""
+"""Each rule of the gateway at its limit, without a server: a statement at the limit passes, one beyond is refused."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -83,7 +83,7 @@ def test_plan_that_reads_passes_and_no_other() -> None:
 
 
 class _Result:
-    """A result of the driver: records of one column."""
+    """A driver's result with records of one column."""
 
     def __init__(self, *values: Any) -> None:
         self._values = values

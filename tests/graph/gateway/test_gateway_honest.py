@@ -1,4 +1,4 @@
-"""Analysts get plain values, and embeddings on request alone."""
+"""Analysts get plain values, and embeddings only on request."""
 
 import time
 from contextlib import nullcontext
@@ -36,7 +36,7 @@ def test_guests_may_ask_nearly_all(file: str, number: int, most: int) -> None:
 
 
 def test_plan_is_checked_once(honest_graph: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A statement that was refused is refused again; one that reads needs no other EXPLAIN."""
+    """A refused statement is refused again; an accepted one needs no second EXPLAIN."""
     for _ in range(2):
         with pytest.raises(RefusedError):
             honest_graph.cypher("CREATE (n:Evil)")
@@ -162,7 +162,7 @@ def test_statements_that_stay_within_a_collection(asked: Asked) -> None:
 
 
 def test_a_session_for_reading_refuses_to_write(kg: KnowledgeGraph) -> None:
-    """The last bar: what the rules and the plan would let through."""
+    """A read session is the last barrier against statements that the rules and the plan would let through."""
     with pytest.raises(KgragError, match="Writing in read access mode"), kg.graph.reading(10) as session:
         session.run("CREATE (:Evil)").consume()
     assert not kg.graph.driver.execute_query("MATCH (n:Evil) RETURN n").records

@@ -1,4 +1,4 @@
-"""The archive of classes and the prepared database: made in the background, used by starts, left out when damaged."""
+"""The class archive and the prepared database: made in the background, used by starts, ignored when damaged."""
 
 import lzma
 import os
@@ -29,12 +29,12 @@ from kgrag.runtime.jars import JarStore
 from kgrag.settings import IndexingSettings, Settings
 
 MakeSettings = Callable[..., Settings]
-PATIENCE = 240.0  # seconds, for a machine that does much else
+PATIENCE = 240.0  # seconds, for a busy machine
 
 
 @pytest.fixture
 def own_cache(make_settings: MakeSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    """Settings with an archive, and a cache of its own with the jars of the shared one."""
+    """Settings with an archive, and a separate cache with the jars of the shared one."""
     settings = make_settings(archive=True)
     jars = tmp_path / "cache" / "jars"
     jars.mkdir(parents=True)
@@ -52,7 +52,7 @@ def archive_of(settings: Settings) -> Archive:
 
 
 def mapped(settings: Settings, path: Path) -> bool:
-    """Whether the server has mapped the file."""
+    """Return whether the server has mapped the file."""
     running = process.read_pid_file(LocalServer(settings).home.pid_file)
     assert running is not None
     return str(path) in Path(f"/proc/{running.pid}/maps").read_text()
@@ -111,12 +111,12 @@ def test_a_maker_that_is_killed_leaves_no_archive_and_the_next_one_cleans_up(
     wait_for(lambda: [*kept.folder.glob("making-*/classes")])
     subprocess.run(
         [*command, str(java.path), str(java.version), "0", *nowhere], check=True, timeout=20
-    )  # leaves it to the first
+    )  # leaves the work to the first process
     os.killpg(maker.pid, signal.SIGKILL)
     maker.wait()
     assert not kept.path.exists() and not kept.failure.exists()
     left = [*kept.folder.glob("making-*")]
-    monkeypatch.setattr(archive, "packed", lambda line: lzma.compress(b"java/lang/Object\n"))  # is made in a second
+    monkeypatch.setattr(archive, "packed", lambda line: lzma.compress(b"java/lang/Object\n"))  # takes only a second
     small = archive_of(own_cache)
     monkeypatch.setattr(background, "prepare", lambda store, settings: None)
     background.make(server.jars, LINES[0], java, own_cache)
@@ -158,7 +158,7 @@ def test_a_new_home_begins_with_a_prepared_database_and_keeps_one_that_is_there(
 
 @contextmanager
 def _counting(server: LocalServer) -> Iterator[tuple[Graph, list[str]]]:
-    """A connection to the server, which is started, and the names of the queries that run over it."""
+    """Yield a connection to the server, which is started, and the names of the queries that run over it."""
     endpoint, queries = server.ensure_running(), list[str]()
     with (
         Graph(endpoint.uri, endpoint.user, endpoint.password, endpoint.database) as graph,
@@ -208,7 +208,7 @@ def test_a_java_that_fails_is_not_asked_again_and_named(tmp_path: Path, monkeypa
     assert started[0][0][-2:] == ["", "bolt://there"] and failing.options() == []
     failing.failure.unlink()
     make_soon(store, LINES[0], Java(java, 17, "PATH"), ["bolt://there"])
-    assert float(started[1][0][-2]) > 0  # there is something to make
+    assert float(started[1][0][-2]) > 0  # an archive is still to be made
 
 
 @pytest.mark.parametrize("line", LINES, ids=lambda line: line.name)

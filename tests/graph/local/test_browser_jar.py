@@ -1,4 +1,4 @@
-"""Neo4j Browser's jar with pages of ours in it."""
+"""Neo4j Browser's jar with kgrag's own pages in it."""
 
 from pathlib import Path
 from zipfile import ZipFile

@@ -1,4 +1,4 @@
-"""Why a server did not start: the cause in words with its remedy, or what its output has last."""
+"""Failed server starts: the cause with its remedy, or the end of the server's output."""
 
 from pathlib import Path
 

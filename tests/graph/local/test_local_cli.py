@@ -27,7 +27,7 @@ Kgrag = Callable[..., Result]
 
 @pytest.fixture
 def elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """A folder without a .env and an environment without our settings, but with the cache of every other test."""
+    """A folder without a .env and an environment without kgrag's settings, except for the shared cache."""
     cache = Settings().cache
     for name in [name for name in os.environ if name.startswith("KGRAG_")]:
         monkeypatch.delenv(name)
@@ -44,7 +44,7 @@ def kgrag(elsewhere: Path) -> Kgrag:
 
 @pytest.fixture
 def running(shared: Settings, kgrag: Kgrag, monkeypatch: pytest.MonkeyPatch) -> LocalServer:
-    """The command line is about the shared server."""
+    """The command line, configured for the shared server."""
     monkeypatch.setenv("KGRAG_HOME", str(shared.home))
     return LocalServer(shared)
 
@@ -90,7 +90,7 @@ def test_status_and_doctor_speak_of_the_server_that_is_set(running: LocalServer,
 def test_logs_shows_the_end(running: LocalServer, kgrag: Kgrag) -> None:
     deadline = time.monotonic() + 30
     while "Started." not in running.log_path.read_text() and time.monotonic() < deadline:
-        time.sleep(0.2)  # it answers before it says so
+        time.sleep(0.2)  # the server answers before the command prints it
     before = running.log_path.read_text().splitlines()
     shown = kgrag("db", "logs", "-n", "3").stdout.splitlines()
     after = running.log_path.read_text().splitlines()
@@ -203,7 +203,7 @@ def test_completion_knows_the_commands(kgrag: Kgrag) -> None:
 
 
 def _imported(*words: str) -> str:
-    """The packages that a command has imported; the omitted ones can still be imported."""
+    """Return the packages that a command imports; omitted ones must still be importable afterwards."""
     code = (
         f"import sys; from kgrag.cli import main\n"
         f"try: main({list(words)!r})\n"

@@ -211,7 +211,7 @@ def test_a_killed_download_goes_on_where_it_was(store: JarStore, repository: Rep
 
 
 def test_a_full_disk_is_one_clear_error(store: JarStore) -> None:
-    """A limit on the size of a file is the full disk that needs no root."""
+    """A full disk gives one clear error; a limit on file sizes imitates it without root."""
     limit = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, limit[1]))
     try:

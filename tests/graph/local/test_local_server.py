@@ -39,7 +39,7 @@ def with_local(settings: Settings, **values: object) -> Settings:
 
 
 def wait_until_stopped(found: psutil.Process) -> None:
-    """Wait until every thread has taken the signal: one that has not may still answer."""
+    """Wait until every thread has received the signal; a thread that has not may still answer."""
     threads = Path(f"/proc/{found.pid}/task")
     if not threads.exists():
         return
@@ -199,7 +199,7 @@ def test_a_home_that_others_can_read_keeps_the_data_from_them(make_settings: Mak
 def test_ports_that_another_server_took_on_the_way_up_are_given_up_for_others(
     shared: Settings, make_settings: MakeSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The other answers at both, and refuses our password."""
+    """The other server answers at both ports, and refuses kgrag's password, so the start takes other ports."""
     settings = make_settings()
     running = process.read_pid_file(LocalServer(shared).home.pid_file)
     assert running is not None
@@ -257,13 +257,13 @@ def test_invalid_memory_is_named(
 
 
 def test_a_failed_admin_command_says_why(make_settings: MakeSettings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")  # Java begins its output with a note of it
+    monkeypatch.setenv("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")  # Java's output then begins with a note on it
     with pytest.raises(LocalServerError, match=r"database info failed.*must point to a directory"):
         LocalServer(make_settings()).admin("database", "info")
 
 
 def test_neo4j_admin_may_reach_what_the_server_does(make_settings: MakeSettings) -> None:
-    """On Java 25 every import of Neo4j 2026 fails otherwise."""
+    """neo4j-admin may access the same JDK packages as the server; without, imports of Neo4j 2026 fail on Java 25."""
     server = LocalServer(make_settings())
     java = find_java(server.line().java)
     opened = [f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in ("java.nio", "java.io", "sun.nio.ch")]

@@ -1,4 +1,4 @@
-"""Who answers at an address: a version, a login that is refused, or nobody."""
+"""The probe of an address finds a version, a refused login, or nobody."""
 
 import pytest
 from pydantic import SecretStr
@@ -14,7 +14,7 @@ def test_a_server_tells_its_version(kg: KnowledgeGraph, graph_settings: Settings
     version = server_version(kg.graph.uri, user, password)
     assert kg.graph.run("schema/server_version")[0]["version"].startswith(version)
     with pytest.raises(LoginRefused, match="refuses the login") as refused:
-        server_version(kg.graph.uri, "nobody", SecretStr("another"))  # failures of a user hold up that user
+        server_version(kg.graph.uri, "nobody", SecretStr("another"))  # failed logins delay that user
     assert "KGRAG_NEO4J_PASSWORD" in refused.value.remedy
     with pytest.raises(UnreachableError, match=r"bolt://127\.0\.0\.1:1 does not answer"):
         server_version("bolt://127.0.0.1:1", user, password)

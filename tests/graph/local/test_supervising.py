@@ -1,4 +1,4 @@
-"""A Neo4j that dies under `kgrag serve` is started again; meanwhile readers are told at once, without its address."""
+"""A Neo4j that dies under `kgrag serve` is restarted; meanwhile readers get an error at once, without its address."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Vector indexes are made in segments as large as the heap allows."""
+"""Vector indexes are built in segments as large as the heap allows."""
 
 import re
 
