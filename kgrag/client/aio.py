@@ -1,7 +1,6 @@
-"""The same clients for asyncio: each method runs in a thread, and is cancelled with its task.
+"""Clients for asyncio: each method runs in a thread, and is cancelled with its task.
 
-Neo4j's driver, the embedders and the traversals are the same; a task that is cancelled ends its call at the next query
-or call of a model.
+They use the same driver, embedders and traversals. A cancelled task ends its call at the next query or model call.
 """
 
 import asyncio
@@ -28,7 +27,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 async def in_thread(work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-    """Run `work` in a thread; when the task is cancelled, what runs there ends at its next query."""
+    """Run `work` in a thread; if the task is cancelled, the work ends at its next query."""
     cancelled = threading.Event()
 
     def run() -> R:
@@ -77,12 +76,12 @@ def _graph(
 
 
 def _named(run: F, method: Callable[..., Any]) -> F:
-    update_wrapper(run, method)  # also its signature, for `help`
+    update_wrapper(run, method)  # copies the signature, too, for `help`
     return run
 
 
 class AsyncSearching:
-    """Several collections as one, whose methods are awaited; `sync` is the Federation itself."""
+    """Several collections as one, with methods to await; `sync` is the Federation itself."""
 
     sync: LocalSearching
 
@@ -101,7 +100,7 @@ class AsyncSearching:
 
         Args:
             question: the question.
-            options: those of `Collection.ask_stream`.
+            options: the options of `Collection.ask_stream`.
 
         Yields:
             The events, and last the answer. Leaving the loop cancels the question.
@@ -263,7 +262,7 @@ class AsyncKnowledgeGraph:
         for record in await self.records():
             yield record.name
 
-    __iter__ = None  # nor `in`: neither can be awaited, and both would ask __getitem__ for 0, 1, 2 and so on
+    __iter__ = None  # disables `in`, too: both would call __getitem__ with 0, 1, 2, ... and cannot be awaited
 
     async def select(self, names: str) -> AsyncCollection | AsyncSearching:
         """Return a collection, or several as one; see `KnowledgeGraph.select`."""
@@ -286,7 +285,7 @@ class AsyncKnowledgeGraph:
     embedder = _graph(KnowledgeGraph.embedder)
 
 
-for verb in operations().values():  # a verb without a line above
+for verb in operations().values():  # verbs that are not listed above
     if not hasattr(AsyncCollection, verb.method.__name__):
         setattr(AsyncCollection, verb.method.__name__, _collection(verb.method))
 

@@ -1,4 +1,4 @@
-"""Checks of the arguments of a client's methods, before any work: errors name the argument that was meant."""
+"""Argument checks of a client's methods, before any work; errors suggest the argument that was probably meant."""
 
 import difflib
 import inspect
@@ -14,11 +14,11 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _MEANT = {"top_k": "k", "limit": "k", "n": "k", "strategy": "system"} | {f.name: "filter" for f in fields(Filter)}
-"""Names that other libraries have, and those of a filter's parts."""
+"""Argument names of other libraries and fields of a filter -> the argument that is probably meant."""
 
 
 def suggest_keywords(method: Callable[P, R]) -> Callable[P, R]:
-    """Return the method with a ConfigurationError for unknown keyword arguments that names the nearest one."""
+    """Return the method wrapped to reject unknown keywords with a ConfigurationError that suggests the nearest one."""
     parameters = list(inspect.signature(method).parameters)
 
     @wraps(method)
@@ -34,7 +34,7 @@ def suggest_keywords(method: Callable[P, R]) -> Callable[P, R]:
 
 
 def unknown_argument(call: str, name: str, names: list[str]) -> ConfigurationError:
-    """Return the error for an unknown argument of a method, a tool or a route, with the nearest of its names."""
+    """Return the error for an unknown argument of a method, a tool or a route; it suggests the nearest valid name."""
     near = [_MEANT[name]] if _MEANT.get(name) in names else difflib.get_close_matches(name, names, n=1)
     hint = f"Did you mean {near[0]}? " if near else ""
     return ConfigurationError(f"{call} has no argument {name!r}.", f"{hint}It has: {', '.join(names)}.")

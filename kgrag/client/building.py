@@ -1,4 +1,4 @@
-"""Make, change and remove a collection: documents, the schema of its facts, vectors."""
+"""Create, change and delete a collection: its documents, the schema of its facts, its vectors."""
 
 import threading
 from collections.abc import Iterable, Mapping
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class Building(Verbs):
     """The part of a Collection that writes. Methods raise NotFoundError when there is no such collection.
 
-    Those that take long raise BusyError while somebody else works on the collection, also a server's job.
+    Long methods raise BusyError while another client or a server's job works on the collection.
     """
 
     def __init__(self, kg: "Connection", name: str) -> None:
@@ -59,15 +59,14 @@ class Building(Verbs):
         Args:
             source: a path, several paths, or Documents and Problems.
             embedder: the embedder of a new collection; None: the one of the settings.
-            language: of a new collection, an ISO 639-1 code; None: detected from the first documents.
-            columns: those of rows' keys, titles and texts; None: detected.
+            language: the ISO 639-1 code of a new collection; None: detected from the first documents.
+            columns: the columns of keys, titles and texts in tabular files; None: detected.
             root: a folder to which files' keys are relative; None: keys are absolute paths.
-            prune: whether to delete documents whose files no longer exist in these folders. Without `force` nothing is
-                deleted
-                if a folder is missing or has no file, or if it were more than the share KGRAG_LOADING__PRUNE_LIMIT.
+            prune: whether to delete documents whose files no longer exist in these folders. Without `force`, nothing is
+                deleted if a folder is missing or empty, or if their share exceeds KGRAG_LOADING__PRUNE_LIMIT.
             force: whether to prune in any case.
-            settle: files that changed in the last so many seconds are left for later.
-            names: path -> name by which a file is known and shown, if it is stored under another.
+            settle: seconds; files that changed more recently are left for later.
+            names: path -> name that identifies and shows a file, if it is stored under another name.
             progress: receives (stage, done, total).
 
         Returns:
@@ -93,19 +92,19 @@ class Building(Verbs):
         labels: Iterable[str] | None = None,
         progress: Progress | None = None,
     ) -> IngestReport:
-        """Make the collection of nodes of another graph in the same database, or bring it in step with them.
+        """Attach the collection to nodes of another graph in the same database, or update it from them.
 
-        Each node becomes a document, and documents of nodes that went are deleted. That graph is only read. An
-        interrupted call resumes.
+        Each node becomes a document, and documents of nodes that are gone are deleted. The other graph is only read.
+        An interrupted call resumes.
 
         Args:
-            mapping: labels, properties and relationships, or the path of a TOML or JSON file with them; None: what the
-                collection is attached to, else what `propose_attachment` proposes.
+            mapping: labels, properties and relationships, or the path of a TOML or JSON file with them; None: the
+                present mapping of the collection, else the proposal of `propose_attachment`.
             labels: the labels that the proposal covers; None: all.
             progress: receives (stage, done, total).
 
         Returns:
-            Counts; `gone` are the keys of documents whose nodes went.
+            Counts; `gone` are the keys of documents whose nodes are gone.
 
         Raises:
             InputError: the mapping does not fit that graph, or is missing.
@@ -117,10 +116,10 @@ class Building(Verbs):
             return attach(self.kg, self.name, mapping, labels, telling)
 
     def fact_schema(self) -> "FactSchema | None":
-        """Return what the facts of the collection are held to.
+        """Return the fact schema of the collection.
 
         Returns:
-            Its types and predicates; None: facts are extracted as they come.
+            Its types and predicates; None if facts are extracted without a schema.
         """
         from kgrag.indexing.fact_schema import fact_schema
 
@@ -128,17 +127,17 @@ class Building(Verbs):
 
     @exclusive("schema")
     def set_fact_schema(self, schema: "FactSchema | Mapping[str, Any] | str | Path | None") -> "FactSchema | None":
-        """Hold the facts of the collection to a schema; the next `extract` reads its passages again by it.
+        """Set the fact schema of the collection; the next `extract` reads its passages again with it.
 
         Args:
-            schema: types and predicates, also as a dictionary, or the path of a TOML or JSON file with them; None: no
-                schema any more.
+            schema: types and predicates, also as a dictionary, or the path of a TOML or JSON file with them; None:
+                remove the schema.
 
         Returns:
             The schema that is in force now.
 
         Raises:
-            InputError: the file cannot be read, or is no schema, or a type is a label of nodes that are no entities.
+            InputError: the file is unreadable or not a schema, or a type is the label of nodes other than entities.
         """
         from kgrag.indexing.fact_schema import FactSchema, parse_fact_schema, read_fact_schema, set_fact_schema
 
@@ -160,7 +159,7 @@ class Building(Verbs):
 
         Raises:
             ConfigurationError: no language model is configured.
-            ModelError: the model proposed nothing that can be used.
+            ModelError: the model's proposal cannot be used.
         """
         from kgrag.indexing.schema_proposal import propose
 
@@ -219,10 +218,9 @@ class Building(Verbs):
 
     @exclusive("relanguage")
     def relanguage(self, language: str, *, progress: Progress | None = None) -> CollectionInfo:
-        """Read the collection in another language: its words, names, mentions and keywords are made again.
+        """Change the language of the collection; its words, names, mentions and keywords are computed again.
 
-        Passages, vectors and facts stay. Names that were tied by `resolve`, topics and communities are to be made
-        again afterwards.
+        Passages, vectors and facts stay. Run `resolve` again afterwards, and build topics and communities again.
 
         Args:
             language: ISO 639-1 code, such as "de"; "xx" for several languages.
@@ -232,7 +230,7 @@ class Building(Verbs):
             The collection at a glance.
 
         Raises:
-            ConfigurationError: kgrag knows no language of this code.
+            ConfigurationError: kgrag does not know the language code.
         """
         from kgrag.indexing.repair import relanguage
 
@@ -244,13 +242,13 @@ class Building(Verbs):
 
     @exclusive("repair")
     def repair(self, *, progress: Progress | None = None) -> RepairReport:
-        """Make missing indexes and vectors, and complete interrupted stages.
+        """Create missing indexes and vectors, and complete interrupted stages.
 
         Args:
             progress: receives (stage, done, total).
 
         Returns:
-            What was made.
+            The indexes and vectors made, and the completed stages.
         """
         from kgrag.graph.schema import upgrade
         from kgrag.indexing.repair import repair

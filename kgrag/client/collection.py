@@ -1,4 +1,4 @@
-"""A Collection: documents in, rankings and answers out, and what an analyst wants to know of it."""
+"""A Collection: ingest documents, get rankings and answers, and inspect its contents."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     from kgrag.values.rows import Rows
 
 FACTS = 10_000
-"""Facts of a history: more than the gateway gives, which says so where it cuts."""
+"""The most facts of a history: more than the gateway returns, which reports when it cuts."""
 
 
 class Collection(Building, LocalSearching):
     """A collection of documents, `kg["notes"]`; threads may share it.
 
-    Every method takes its object first, and options as keywords. A search opens the collection once, and again after it
-    was replaced or embedded again. Methods raise NotFoundError when there is no such collection.
+    Every method takes its object first, and options as keywords. The first search opens the collection, and a search
+    after it was replaced or re-embedded opens it again. Methods raise NotFoundError if there is no such collection.
 
     Args:
         kg: the client.
@@ -55,7 +55,7 @@ class Collection(Building, LocalSearching):
 
     @property
     def context(self) -> SearchContext:
-        """The context that retrievers are made over."""
+        """The context of this collection's retrievers."""
         with self._lock:
             if self._context is None:
                 record, model = self._open()
@@ -123,7 +123,7 @@ class Collection(Building, LocalSearching):
             filter: which documents may match; None: all.
 
         Returns:
-            The part with its text or count; None if the question names none.
+            The part with its text or count; None if the question names no part.
         """
         return look_up(self.context, Query(question, filter or Filter()))
 
@@ -203,19 +203,19 @@ class Collection(Building, LocalSearching):
         """Return documents in the order of their keys.
 
         Args:
-            after: the key behind which to begin; empty: at the first.
+            after: the key after which to begin; empty: begin with the first document.
             limit: the most documents.
             search: words, or parts of words, that each occur in the key or the title; empty: all documents.
 
         Returns:
-            A document at a glance each.
+            The documents at a glance.
         """
         return reader.documents(self.kg.graph, self._record().name, after, limit, search)
 
     def names(self, text: str, *, limit: int = 8) -> list[tuple[str, int]]:
         """Return names of entities that match words of a text; the last word may be incomplete.
 
-        Those with the very words come first, then those of most passages: "norw" gives Norway before Norwegian Sea.
+        Names with exactly these words come first, then names in most passages: "norw" gives Norway before Norwegian Sea.
 
         Args:
             text: one or several words.
@@ -230,7 +230,7 @@ class Collection(Building, LocalSearching):
         """Return questions that the facts and names of the collection suggest, without a language model.
 
         Returns:
-            At most three; none for an empty collection.
+            At most three questions; an empty list for an empty collection.
         """
         return questions.example_questions(self.kg.graph, self._record().name)
 
@@ -263,7 +263,7 @@ class Collection(Building, LocalSearching):
             parameters: name -> value.
             embeddings: whether embeddings stay in the result.
             plan: "explain" gives the server's plan, a row for each operator; "profile" also runs the statement.
-            trust: "guest" for a statement of somebody who reaches the graph over a server of yours.
+            trust: "guest" for a statement from a user of your server.
 
         Returns:
             The rows. A warning says so if limits cut them.
@@ -300,14 +300,14 @@ class Collection(Building, LocalSearching):
         return self.kg.saved_query(name, embeddings=embeddings, plan=plan, **arguments)
 
     def history(self, name: str, *, as_of: str = "") -> "Rows":
-        """Return the facts of a schema about an entity, with since and until when each holds.
+        """Return the facts of a schema about an entity, each with its validity.
 
         Args:
             name: the name of the entity.
-            as_of: a date such as 1912, 1912-03 or 1912-03-07, to have only what held then; empty: all.
+            as_of: a date such as 1912, 1912-03 or 1912-03-07, for only the facts valid then; empty: all.
 
         Returns:
-            A row a fact: subject, predicate, object, valid_from, valid_to, ended_by, stated_at, passages.
+            One row per fact: subject, predicate, object, valid_from, valid_to, ended_by, stated_at, passages.
 
         Raises:
             InputError: the date is not valid.
@@ -315,7 +315,7 @@ class Collection(Building, LocalSearching):
         return self.saved_query("history", entity=name, as_of=checked_date(as_of), limit=FACTS)
 
     def question_parameters(self, question: str) -> dict[str, Any]:
-        """Return the parameters that a question gives to saved queries.
+        """Return the parameters of saved queries that follow from a question.
 
         Args:
             question: the question.

@@ -1,4 +1,4 @@
-"""A connection to a database, the models of its settings, and the rankings that were made: what collections share."""
+"""A connection to a database, with the models and the cached rankings that its collections share."""
 
 import threading
 import warnings
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from kgrag.values.rows import Rows
 
 _WORDS = 12
-"""A text of at least so many words is a copy under any heading; a shorter one says something else under another."""
+"""Equal texts of this many words are duplicates whatever their heading; shorter ones only under the same heading."""
 _DEEPEST = 1_000
 
 
 def retrieve_folded(retriever: Retriever, query: Query, k: int) -> Ranking:
-    """Return the best `k` passages of different texts; each hit names the `copies` that were ranked below it.
+    """Return the best `k` passages with distinct texts; `copies` of a hit lists its duplicates at lower ranks.
 
-    Where copies take places, the ranking is made again four times as deep, to a thousand passages at the most.
+    If duplicates leave fewer than `k` hits, the search is repeated four times as deep, to at most 1,000 passages.
     """
     depth = k
     while True:
@@ -47,7 +47,7 @@ def retrieve_folded(retriever: Retriever, query: Query, k: int) -> Ranking:
 
 
 def fold(hits: Iterable[Hit]) -> tuple[Hit, ...]:
-    """Return the hits without duplicate texts; the first of equal texts names its `copies`."""
+    """Return the hits without duplicate texts; the first of equal texts lists the others in `copies`."""
     first: dict[tuple[str, str], Hit] = {}
     for hit in hits:
         text = _text(hit.passage)
@@ -62,10 +62,10 @@ def _text(passage: Passage) -> tuple[str, str]:
 
 
 class Rankings:
-    """Keeps the `most` rankings that were asked for last; with 0 none. Safe to share between threads.
+    """A cache of the `most` recent rankings; 0 disables it. Safe to share between threads.
 
-    Each database that a ranking comes from is asked what state it is in, which costs a round trip; any transaction that
-    wrote to it since, whoever's, makes the ranking again.
+    Each request asks the databases of a ranking for their state, which costs a round trip. A ranking is computed again
+    if any client has written to them since.
     """
 
     def __init__(self, most: int) -> None:
@@ -81,7 +81,7 @@ class Rankings:
         names = tuple(reader.collection.name for reader in readers)
         key = (names, retriever.name, query.text, repr(query.filter), query.knowledge, k)
         graphs = dict.fromkeys(reader.graph for reader in readers)
-        state = tuple(graph.state() for graph in graphs)  # before it is made: a write meanwhile counts as later
+        state = tuple(graph.state() for graph in graphs)  # read before the search, so a concurrent write invalidates the ranking
         with self._lock:
             entry = self._rankings.get(key)
         if entry is not None and entry[0] == state:
@@ -119,7 +119,7 @@ class Models:
 
     @property
     def loaded(self) -> tuple[str, ...]:
-        """The names of the embedders that were asked for."""
+        """The names of the embedders requested so far."""
         return tuple(self._embedders)
 
     def embedder(self, embedder: str | Embedder | None = None) -> Embedder:
@@ -135,7 +135,7 @@ class Models:
 
 
 class Connection:
-    """A database, the settings, their models, and the rankings that were asked for. Safe to share between threads."""
+    """A database, the settings, their models, and a cache of rankings. Safe to share between threads."""
 
     def __init__(self, graph: Graph, settings: Settings, models: Models | None = None) -> None:
         self.graph = graph
@@ -178,15 +178,15 @@ class Connection:
             parameters: name -> value.
             embeddings: whether embeddings stay in the result.
             plan: "explain" gives the server's plan, a row for each operator; "profile" also runs the statement, and
-                adds what each operator did.
-            trust: "guest" for a statement of somebody who reaches the graph over a server of yours.
+                adds the work of each operator.
+            trust: "guest" for a statement from a user of your server.
 
         Returns:
             The rows. A warning says so if limits cut them.
 
         Raises:
             RefusedError: the statement does not only read, or a guest may not ask it (see `kgrag.graph.gateway`).
-            NotFoundError: there is no collection with the name that `parameters` has.
+            NotFoundError: the collection named in `parameters` does not exist.
             DatabaseError: the statement is wrong, or exceeds its time or memory.
         """
         from kgrag.graph.gateway import run_read

@@ -18,17 +18,17 @@ from kgrag.values.results import Filter
 # One ranking over several collections.
 #
 # Scores of different collections cannot be compared: each has its own statistics, perhaps its own embedder. So each
-# ranks its own passages, and a passage counts by its rank there, times how well its collection fits the question at
-# all: the BM25 score of the collection's best passage as a share of the highest. (Resource selection and result
-# merging, as in Callan's "Distributed Information Retrieval", 2000, with reciprocal ranks in place of scores; the
-# weight is our choice.)
+# collection ranks its own passages. A passage scores its reciprocal rank there, weighted by the fit of its collection
+# to the question: the BM25 score of the collection's best passage as a share of the highest. (Resource selection and
+# result merging, as in Callan's "Distributed Information Retrieval", 2000, with reciprocal ranks in place of scores;
+# the weight is our choice.)
 
 
 _MOST_AT_ONCE = 16
 
 
 class Federated(Retriever):
-    """Retrievers of several collections, asked side by side; its rankings are theirs, merged."""
+    """A retriever that searches several collections in parallel and merges their rankings."""
 
     name = "federated"
     summary = "several collections searched as one"
@@ -38,7 +38,7 @@ class Federated(Retriever):
     settings: FusionOptions
 
     def __init__(self, *on: Searchable, rrf: float = 60.0) -> None:
-        """Make the retriever over one retriever a collection, with their name."""
+        """Make the retriever from one retriever per collection; it takes their name."""
         super().__init__(*on, rrf=rrf)
         self.name = self.parts[0].name
 
@@ -48,7 +48,7 @@ class Federated(Retriever):
         return tuple(part.context for part in self.parts)
 
     def rank(self, query: Query, n: int) -> list[Scored]:
-        """See Retriever; ties go by rank, then id."""
+        """See Retriever; ties are ordered by rank, then id."""
         results: Mapping[Retriever, tuple[list[Scored], float] | Exception] = dict(
             in_parallel(lambda part: (part.ranked(query, n), fits(part.context, query)), self.parts, _MOST_AT_ONCE)
         )
@@ -75,7 +75,7 @@ def fits(context: SearchContext, query: Query) -> float:
 
 
 def split_names(names: str) -> tuple[str, ...]:
-    """Return the names in a text that has commas between them."""
+    """Return the names in a comma-separated text."""
     return tuple(filter(None, map(str.strip, names.split(","))))
 
 
@@ -87,7 +87,7 @@ def checked(name: object) -> str:
 
 
 class Federation(LocalSearching):
-    """Collections whose passages are ranked together; each says its `collection`.
+    """Several collections that are ranked together; each passage names its `collection`.
 
     Safe to share between threads. Methods raise NotFoundError when one of the collections does not exist.
     """
@@ -122,6 +122,6 @@ class Federation(LocalSearching):
         return STRATEGIES[strategy.name](self.retriever(retriever), **dict(strategy.options))
 
     def look_up(self, question: str, *, filter: Filter | None = None) -> Lookup | None:
-        """See Searching; the first collection that has it."""
+        """See Searching; returns the match of the first collection that has one."""
         lookups = (collection.look_up(question, filter=filter) for collection in self.collections)
         return next((each for each in lookups if each is not None), None)

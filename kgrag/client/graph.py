@@ -1,4 +1,4 @@
-"""A KnowledgeGraph: the connection to Neo4j, what its collections share, and what concerns the whole database."""
+"""A KnowledgeGraph: the connection to Neo4j, its collections, and operations on the whole database."""
 
 import threading
 from collections.abc import Iterable, Iterator, Mapping
@@ -61,14 +61,14 @@ class KnowledgeGraph(Connection):
         database: str | None = None,
         settings: Settings | None = None,
     ) -> Self:
-        """Connect to a Neo4j; without an address anywhere this is `local`.
+        """Connect to a Neo4j; the same as `local` if no address is configured.
 
         Args:
             uri: such as "bolt://localhost:7687"; None: KGRAG_NEO4J_URI.
             user: None: KGRAG_NEO4J_USER.
             password: None: KGRAG_NEO4J_PASSWORD.
             database: None: KGRAG_NEO4J_DATABASE.
-            settings: None: those of the environment, .env and kgrag.toml.
+            settings: None: read from the environment, .env and kgrag.toml.
 
         Returns:
             The client.
@@ -89,7 +89,7 @@ class KnowledgeGraph(Connection):
         """Connect to this machine's own Neo4j, which is installed and started first if need be.
 
         Args:
-            settings: None: those of the environment, .env and kgrag.toml.
+            settings: None: read from the environment, .env and kgrag.toml.
             progress: receives (stage, done, total).
 
         Returns:
@@ -127,18 +127,18 @@ class KnowledgeGraph(Connection):
     ) -> "BulkReport":
         """Ingest a first, large collection into this machine's own Neo4j, which is stopped and started for it.
 
-        The graph is the one that `ingest` makes.
+        The resulting graph is the same as with `ingest`.
 
         Args:
             source: paths, or Documents and Problems.
             collection: the name of the collection.
             embedder: its name, or an Embedder; None: the one of the settings.
             language: an ISO 639-1 code; None: detected from the first documents.
-            columns: those of rows' keys, titles and texts; None: detected.
+            columns: the columns of keys, titles and texts in tabular files; None: detected.
             root: a folder to which files' keys are relative; None: keys are absolute paths.
             replace_database: whether the contents of the database may be replaced; a dump of them is kept, and restored
                 if the load fails.
-            settings: None: those of the environment, .env and kgrag.toml.
+            settings: None: read from the environment, .env and kgrag.toml.
             progress: receives (stage, done, total).
 
         Returns:
@@ -185,9 +185,9 @@ class KnowledgeGraph(Connection):
             collection: the name of the collection.
             embedder: its name, or an Embedder; None: the one of the settings.
             language: an ISO 639-1 code; None: detected from the first documents.
-            columns: those of rows' keys, titles and texts; None: detected.
+            columns: the columns of keys, titles and texts in tabular files; None: detected.
             root: a folder to which files' keys are relative; None: keys are absolute paths.
-            settings: None: those of the environment, .env and kgrag.toml.
+            settings: None: read from the environment, .env and kgrag.toml.
             progress: receives (stage, done, total).
 
         Returns:
@@ -220,15 +220,15 @@ class KnowledgeGraph(Connection):
     ) -> "KnowledgeReport":
         """Import facts without passages: a JSON dump of Wikidata, N-Triples, Turtle, or CSV of triples.
 
-        Neo4j's import tool, which stops and starts it, fills an empty database of this machine; others are filled in
-        transactions. An interrupted import resumes.
+        An empty database of this machine is filled by Neo4j's import tool, which restarts the server; others are filled
+        in transactions. An interrupted import resumes.
 
         Args:
             path: the file.
             collection: the name of the collection of kind knowledge, which is made if it does not exist.
             format: "wikidata", "ntriples", "rdf", "csv" or "tsv"; None: by the name of the file.
             selection: which facts to import; None: all.
-            settings: None: those of the environment, .env and kgrag.toml.
+            settings: None: read from the environment, .env and kgrag.toml.
             progress: receives (stage, done, total).
 
         Returns:
@@ -299,8 +299,8 @@ class KnowledgeGraph(Connection):
         """Return the collection that a text names, or several as one.
 
         Args:
-            names: a name, or several with commas between, "manuals, notes". An existing collection whose name has a
-                comma comes first.
+            names: a name, or several separated by commas, "manuals, notes". An existing collection whose name has a
+                comma takes precedence.
 
         Returns:
             A Collection, or a Federation of several.
@@ -325,7 +325,7 @@ class KnowledgeGraph(Connection):
 
         Args:
             what: a Ranking, an Answer, Rows, or a Cypher statement.
-            parameters: those of the statement.
+            parameters: the parameters of the statement.
 
         Returns:
             The graph; `.render()` shows it.
@@ -349,7 +349,7 @@ class KnowledgeGraph(Connection):
             Counts and duration.
 
         Raises:
-            InputError: the file is damaged, or no export.
+            InputError: the file is damaged, or not an export.
             MismatchError: there is a collection of that name, or the export has another schema.
         """
         from kgrag.exchange.importing import import_export
@@ -360,7 +360,7 @@ class KnowledgeGraph(Connection):
         """Propose how to attach a collection to another graph in the same database, by its counts and samples.
 
         Args:
-            labels: those to look at; None: all that are not kgrag's.
+            labels: the labels to consider; None: all except kgrag's own.
 
         Returns:
             The proposal, which changes nothing by itself; `to_toml()` is a file to edit.

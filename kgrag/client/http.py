@@ -1,4 +1,4 @@
-"""HTTP to `kgrag serve`: its replies as JSON, its events as they arrive, its errors as the same errors here."""
+"""An HTTP client of `kgrag serve`: it returns replies as JSON, streams events, and raises the server's errors."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-_CONNECT = 15.0  # seconds in which a connection must stand
-_REPLY = 600.0  # seconds in which a reply must come; the server has its own deadline
+_CONNECT = 15.0  # seconds to establish a connection
+_REPLY = 600.0  # seconds to wait for a reply; the server has its own deadline
 
 
 class Http:
@@ -52,7 +52,7 @@ class Http:
     def request(self, method: str, path: str, body: Any = None, **options: Any) -> Json:
         """Send a request under /api/v1, with a JSON `body` or `options` of httpx, and return the reply.
 
-        Raises the error that the server tells, ServerError if it cannot be reached, DeadlineError if it is too slow.
+        Raises the error that the server reports, ServerError if it cannot be reached, DeadlineError if it is too slow.
         """
         with _translated(self.url):
             response = self._client.request(method, path, json=body, **options)
@@ -69,7 +69,7 @@ class Http:
                 raise _error(response.status_code, response.read(), response.headers)
             name = ""
             for line in response.iter_lines():
-                limits.remaining()  # also for a line that only says that the connection stands
+                limits.remaining()  # checks the deadline at keep-alive lines, too
                 field, _, value = line.partition(": ")
                 if field == "event":
                     name = value

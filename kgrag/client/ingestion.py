@@ -1,4 +1,4 @@
-"""Documents into a collection, from files or as they are: what `Collection.ingest` does."""
+"""Ingest files or Documents into a collection: the work of `Collection.ingest` and `Collection.attach`."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -47,7 +47,7 @@ def ingest(
     progress: Progress,
     attached: bool = False,
 ) -> IngestReport:
-    """See `Collection.ingest`; `attached`: the documents are the nodes that the collection is attached to."""
+    """See `Collection.ingest`; `attached`: the documents are made from the nodes that the collection is attached to."""
     graph = kg.graph
     settings = kg.settings if language is None else in_language(kg.settings, language)
     existing = registry.find_collection(graph, name, unfinished=True)
@@ -75,7 +75,7 @@ def ingest(
     if existing is None:
         items, problems = first_document(items, scan)
         if problems is not None:
-            return noted(IngestReport(problems=problems), scan)  # nothing to make a collection for
+            return noted(IngestReport(problems=problems), scan)  # without a document, no collection is created
     empty = existing is None
     if existing is not None:
         if existing.rereading:
@@ -115,7 +115,7 @@ def ingest(
 def _in_known_language(
     kg: "Connection", record: Record, items: Items, settings: Settings, progress: Progress
 ) -> tuple[Record, Items]:
-    """Return a collection in the language of its texts, if the first of them were too few to tell it, and the items."""
+    """Return a collection and the items; its language is detected now if its first texts were too few for that."""
     language = settings.indexing.language
     if record.indexing.language is not None or (language is None and record.kind != registry.DOCUMENTS):
         return record, items
@@ -166,7 +166,7 @@ def attach(
 
 
 def _embedder_of(kg: "Connection", record: Record, embedder: str | Embedder | None) -> Embedder:
-    """Return the embedder of a collection; the recorded one is loaded, and checked, when it is needed."""
+    """Return the embedder of a collection; the recorded one is loaded and checked when it is first needed."""
 
     def load() -> Embedder:
         model = kg.embedder(record.embedder if embedder is None else embedder)
@@ -177,7 +177,7 @@ def _embedder_of(kg: "Connection", record: Record, embedder: str | Embedder | No
 
 
 def noted(report: IngestReport, scan: Scan | None) -> IngestReport:
-    """Return a report with a load's remarks on files."""
+    """Return a report with the counts of files from a scan."""
     if scan is None:
         return report
     return replace(

@@ -1,6 +1,6 @@
-"""Verbs of a collection, read from the methods that declare them: their options, the help of each, and their results.
+"""Verbs of a collection, derived from the methods that declare them: their options, help texts and results.
 
-The command line, jobs, REST and the remote client take all of it from here; a method is the only declaration.
+The command line, jobs, REST and the remote client all use them; a method is the only declaration.
 """
 
 import ast
@@ -23,7 +23,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 OWNER = "of the owner"
 """Marks a parameter that only the owner of the machine sets, never a client of a server."""
 Threads = Annotated[int, Interval(ge=1, le=256), OWNER]
-"""Calls of a service at once."""
+"""The number of concurrent calls of a service."""
 MANY = 1_000_000_000
 Most = Annotated[int | None, Interval(ge=1, le=MANY)]
 """A limit; None: no limit."""
@@ -33,7 +33,7 @@ _ABSENT = re.compile(r"; None: [^;.]*")
 
 @dataclass(frozen=True)
 class Parameter:
-    """An option of a verb. `kind`: its type with its bounds; `help`: what the docstring says of it."""
+    """An option of a verb. `kind`: its type with its bounds; `help`: its description in the docstring."""
 
     name: str
     kind: Any
@@ -50,8 +50,8 @@ class Parameter:
 class Operation:
     """A verb that changes a collection and may take long.
 
-    `ready`: raises the error of what the verb would lack; `estimate`: the method that says what the verb takes of a
-    language model, empty if none; `nothing_left`: a sentence for when that is nothing.
+    `ready` raises an error if the verb lacks a requirement. `estimate` names the method that estimates the usage of a
+    language model, empty if there is none. `nothing_left` is the message if the model has nothing to do.
     """
 
     name: str
@@ -67,7 +67,7 @@ class Operation:
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """The options, in the order of the method; `progress` is for callers in Python alone."""
+        """The options, in the order of the method, without `progress`, which only callers in Python pass."""
         entries = _ENTRY.findall((inspect.getdoc(self.method) or "").partition("Args:")[2].partition("\n\n")[0])
         help = {name: _ABSENT.sub("", " ".join(text.split())) for name, text in entries}
         return tuple(
@@ -83,7 +83,7 @@ class Operation:
 
     @cached_property
     def result(self) -> Any:
-        """The type of the result, imported by the name that the module of the method knows it by."""
+        """The type of the result, found through the imports of the method's module."""
         kind = inspect.signature(self.method).return_annotation
         if not isinstance(kind, str):
             return kind
@@ -110,13 +110,13 @@ def operation(
 
 
 def asks_if_wanted(kg: "Connection", options: Any) -> None:
-    """Raise ConfigurationError when a language model is wanted (`ask`), and none is configured."""
+    """Raise ConfigurationError if `ask` is set and no language model is configured."""
     if options.ask:
         kg.language_model()
 
 
 def bounds(kind: Any) -> tuple[Any, Any, Any]:
-    """Return the plain type of a parameter, its least and its greatest value; None: no bound."""
+    """Return the plain type of a parameter, its minimum and its maximum; None: no bound."""
     inner, *marks = get_args(kind) if get_origin(kind) is Annotated else (kind,)
     plain = next((each for each in get_args(inner) if each is not type(None)), inner)
     limits = next((mark for mark in marks if isinstance(mark, Interval)), Interval())

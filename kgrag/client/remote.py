@@ -1,6 +1,6 @@
-"""A knowledge graph behind `kgrag serve`: the same methods as of the one that is here, over HTTP.
+"""A knowledge graph behind `kgrag serve`, over HTTP, with the methods of a local one.
 
-What comes back are the same values, and what goes wrong is raised as the same errors.
+They return the same values and raise the same errors.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -172,7 +172,7 @@ def _job(id: str) -> str:
     return f"jobs/{quote(id, safe='')}"
 
 
-_KEYS = 100  # documents that one request names
+_KEYS = 100  # documents per request
 
 
 class RemoteKnowledgeGraph(RemoteJobs):
@@ -180,7 +180,7 @@ class RemoteKnowledgeGraph(RemoteJobs):
 
     Args:
         url: the server's address; nothing is sent yet.
-        key: one that `kgrag keys add` made, where the server has keys.
+        key: a key made by `kgrag keys add`, if the server has keys.
 
     Example:
         >>> with RemoteKnowledgeGraph("https://kgrag.example.org", "secret") as remote:
@@ -236,7 +236,7 @@ class RemoteKnowledgeGraph(RemoteJobs):
         return from_json(list[CollectionInfo], self.http.request("GET", "collections")["collections"])
 
     def cypher(self, statement: str, parameters: Mapping[str, Any] | None = None) -> Rows:
-        """Run a read-only Cypher statement, with a key of all collections; see `KnowledgeGraph.cypher`."""
+        """Run a read-only Cypher statement with a key for all collections; see `KnowledgeGraph.cypher`."""
         return from_json(
             Rows, self.http.request("POST", "cypher", {"statement": statement, "parameters": parameters or {}})
         )
@@ -258,7 +258,7 @@ class RemoteKnowledgeGraph(RemoteJobs):
 
 
 class RemoteSearching(Searching):
-    """Collections of a server as they are searched and asked: `kg["notes", "ships"]`, or one alone."""
+    """One or several collections of a server, to be searched and asked: `kg["notes", "ships"]`."""
 
     def __init__(self, kg: RemoteKnowledgeGraph, names: Sequence[str]) -> None:
         self.kg = kg
@@ -282,9 +282,9 @@ class RemoteSearching(Searching):
         return partial(self._heard, body)
 
     def _heard(self, body: Json, listener: Listener | None, stream: bool) -> Answer:
-        """Return an answer, and tell its events; its text while it is written only with `stream`."""
+        """Return an answer, and send its events to the listener; partial texts only with `stream`."""
         text = ""
-        budget = {"budget": limits.budget_left()}  # the deadline ends the connection, and this the work
+        budget = {"budget": limits.budget_left()}  # the deadline closes the connection; the budget ends the work
         for name, form in self.kg.http.events("POST", f"{self._place}ask", body | budget):
             if name == "Answer":
                 return from_json(Answer, form)
@@ -372,7 +372,7 @@ class RemoteCollection(RemoteSearching):
         return self.kg.saved_query(name, **{"collection": self.name, **arguments})
 
     def history(self, name: str, *, as_of: str = "") -> Rows:
-        """Return the facts of a schema about an entity, with since and until when; see `Collection.history`."""
+        """Return the facts of a schema about an entity, each with its validity; see `Collection.history`."""
         return self.saved_query("history", entity=name, as_of=as_of, limit=FACTS)
 
     def ingest(
@@ -387,8 +387,8 @@ class RemoteCollection(RemoteSearching):
 
         Args:
             source: a path, or several.
-            language: of a new collection, an ISO 639-1 code; None: detected from the first documents.
-            root: a folder to which files' keys are relative; None: the folder that was given, or a file's own.
+            language: the ISO 639-1 code of a new collection; None: detected from the first documents.
+            root: a folder to which files' keys are relative; None: the given folder, or the folder of a given file.
             progress: receives (stage, done, total).
 
         Returns:
@@ -412,7 +412,7 @@ class RemoteCollection(RemoteSearching):
 
         Args:
             kind: "extract", "tag", "resolve", "tree", "communities", "prune" and others.
-            parameters: those of the kind.
+            parameters: the parameters of that kind.
 
         Returns:
             The queued job.
@@ -432,7 +432,7 @@ class RemoteCollection(RemoteSearching):
         return sum(int(self.kg.finished(job, progress).result["passages"]) for job in jobs)
 
     def __getattr__(self, name: str) -> Any:
-        """Return a verb that a server does as a job: it takes the options of the method of `Collection`, and waits."""
+        """Return a verb's method: it takes the options of `Collection`'s method, submits a job and waits for it."""
         verb = next((each for each in operations().values() if each.method.__name__ == name), None)
         if verb is None:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -446,7 +446,7 @@ class RemoteCollection(RemoteSearching):
         return from_json(verb.result, self.kg.finished(self.submit(verb.name, options), progress).result)
 
     def _send(self, files: Mapping[str, Path], language: str | None) -> Job:
-        """Upload files by their names; returns the job that reads them."""
+        """Upload files under their names, and return the job that reads them."""
         parts = [("files", (name, path.read_bytes(), "application/octet-stream")) for name, path in files.items()]
         parameters = {} if language is None else {"language": language}
         return from_json(

@@ -1,4 +1,4 @@
-"""How collections are searched and asked, one or several as one, here or on a server; an answer while it is made."""
+"""Search and question answering on one or several collections, local or on a server, with streamed answers."""
 
 import contextvars
 import queue
@@ -22,7 +22,7 @@ from kgrag.values.results import Filter, Ranking
 
 
 class Stream:
-    """An answer that is still to be made: iterate over its events as they happen; `answer` is there at the end.
+    """An answer in progress: iterate over its events as they happen, then read `answer`.
 
     >>> stream = kg["notes"].ask_stream("Who designed the Fram?")
     >>> for event in stream:
@@ -42,7 +42,7 @@ class Stream:
 
     @property
     def answer(self) -> Answer:
-        """The answer; the events that were not iterated over yet are skipped."""
+        """The complete answer; events not yet iterated over are skipped."""
         if self._answer is None:
             for _ in self:
                 pass
@@ -50,10 +50,10 @@ class Stream:
         return self._answer
 
     def tell(self, listener: Listener | None, *, text: bool = True) -> Answer:
-        """Make the answer in this thread.
+        """Compute the answer in this thread.
 
         Args:
-            listener: receives each event as it happens; None: nobody does.
+            listener: receives each event as it happens; None: no listener.
             text: whether the listener also receives the text while it is written.
 
         Returns:
@@ -64,9 +64,9 @@ class Stream:
         return self._answer
 
     def __iter__(self) -> Iterator[Event]:
-        """Yield the events; none once the answer is there.
+        """Yield the events; nothing if the answer is already complete.
 
-        Raises the error that the question raises.
+        Raises the error of the question.
         """
         if self._answer is not None:
             return
@@ -75,7 +75,7 @@ class Stream:
         def work() -> None:
             try:
                 events.put(self.tell(events.put))
-            except BaseException as error:  # raised where the events are iterated over
+            except BaseException as error:  # raised again in the thread that iterates
                 events.put(error)
 
         context = contextvars.copy_context()
@@ -94,12 +94,12 @@ class Stream:
 
 
 class Searching(ABC):
-    """Search and ask collections: the methods of a Collection, of several collections as one, and of their twins.
+    """Methods to search and ask, shared by a Collection, several collections as one, and their twins.
 
-    Every door calls these methods. They check the arguments, make the Query, and set the limits of the call;
+    Every interface calls these methods. They check the arguments, make the Query, and set the limits of the call;
     `_rank` and `_answer` do the work, here or on a server.
 
-    `usual`: the system that is asked when none is named.
+    `usual`: the default system.
     """
 
     name: str
@@ -188,7 +188,7 @@ class Searching(ABC):
             knowledge: collections of facts that may lead from one passage to another.
 
         Returns:
-            The answer; what a model fails to do is its `problem`.
+            The answer; its `problem` describes a failure of a model.
 
         Raises:
             NotFoundError: the collection or the system does not exist.
@@ -229,7 +229,7 @@ class Searching(ABC):
             knowledge: collections of facts that may lead from one passage to another.
 
         Returns:
-            A Stream, which iterates over the events, the text while it is written among them, and has the `answer`.
+            A Stream, which iterates over the events, partial texts included, and has the `answer` at the end.
 
         Raises:
             NotFoundError: the collection or the system does not exist.
@@ -257,10 +257,10 @@ class Searching(ABC):
             system: its name or a Strategy; None: the default.
             short: whether answers are a few words without citations.
             k: how many passages the ranking of each answer holds.
-            threads: questions at once.
+            threads: the number of concurrent questions.
 
         Yields:
-            (question, answer or error), in the order in which they end.
+            (question, answer or error), in the order of completion.
 
         Raises:
             NotFoundError: the collection or the system does not exist.
@@ -270,7 +270,7 @@ class Searching(ABC):
         return in_parallel(lambda question: self.ask(question, system=once, short=short, k=k), questions, threads)
 
     def _made_once(self, system: str | Strategy | None) -> str | Strategy | None:
-        """Return a system that is made once for many questions; a server makes its own."""
+        """Return a system for many questions, made once; a server makes its own for each."""
         return system
 
 
@@ -280,7 +280,7 @@ class LocalSearching(Searching):
     @property
     @abstractmethod
     def rankings(self) -> Rankings:
-        """The rankings that were made before."""
+        """The cache of recent rankings."""
 
     @abstractmethod
     def retriever(self, retriever: str | Retriever = DEFAULT_RETRIEVER) -> Retriever:

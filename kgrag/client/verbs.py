@@ -1,6 +1,6 @@
-"""Verbs of a collection: the layers that it gains after its documents. Each is declared once, for every door.
+"""Verbs of a collection: the layers added after its documents. Each is declared once for all interfaces.
 
-Imports nothing heavy: the help of the command line reads the methods.
+The module imports nothing heavy, since the help of the command line reads the methods.
 """
 
 import inspect
@@ -32,7 +32,7 @@ R = TypeVar("R")
 
 
 def exclusive(kind: str) -> Callable[[Callable[Concatenate["V", P], R]], Callable[Concatenate["V", P], R]]:
-    """Make a method run one at a time on a collection; `kind`: the work, as the error of others names it."""
+    """Run a method under the lock of its collection; `kind` names the work in the error for other callers."""
 
     def decorate(method: Callable[Concatenate[V, P], R]) -> Callable[Concatenate[V, P], R]:
         @suggest_keywords
@@ -41,8 +41,8 @@ def exclusive(kind: str) -> Callable[[Callable[Concatenate["V", P], R]], Callabl
             from kgrag.graph.jobs import collection_lock
 
             with collection_lock(self.kg.graph, self.name, kind):
-                if kind != "ingest":  # which looks for itself, and has nothing to look at in a new collection
-                    from kgrag.indexing.rereading import resume  # searches need none of it
+                if kind != "ingest":  # ingest() does this check itself
+                    from kgrag.indexing.rereading import resume  # slow to import, and not needed for searches
 
                     resume(self.kg.graph, self.name)
                 return method(self, *args, **kwargs)
@@ -53,7 +53,7 @@ def exclusive(kind: str) -> Callable[[Callable[Concatenate["V", P], R]], Callabl
 
 
 def _has_tagme(kg: "Connection", options: object) -> None:
-    from kgrag.models.tagme import check_tagme  # takes time that searches save
+    from kgrag.models.tagme import check_tagme  # slow to import, and not needed for searches
 
     check_tagme(kg.settings)
 
@@ -61,7 +61,7 @@ def _has_tagme(kg: "Connection", options: object) -> None:
 class Verbs:
     """The verbs of a Collection. Methods raise NotFoundError when there is no such collection.
 
-    Those that take long raise BusyError while somebody else works on the collection, also a server's job.
+    Long methods raise BusyError while another client or a server's job works on the collection.
     """
 
     kg: "Connection"
@@ -128,7 +128,7 @@ class Verbs:
     def estimate_extraction(
         self, *, limit: int | None = None, linked: bool = False, batch: bool = False, progress: Progress | None = None
     ) -> "Estimate":
-        """Estimate the most that `extract` takes, without a call of a language model.
+        """Estimate the maximum usage of `extract`, without a call of a language model.
 
         Args:
             limit: the most passages; None: all.
@@ -224,7 +224,7 @@ class Verbs:
             return resolve(self.kg.graph, record, chat, progress or no_progress, sure=score, llm=llm, apply=apply)
 
     def estimate_resolution(self) -> "Estimate":
-        """Estimate the most that a language model takes for the doubtful pairs of names, without a call.
+        """Estimate the maximum usage of a language model for the doubtful pairs of names, without a call.
 
         Returns:
             Calls, tokens and cost.
@@ -236,7 +236,7 @@ class Verbs:
 
         Args:
             names: a pair of `resolve`, or several.
-            same: whether they are names of one entity; None takes a decision back.
+            same: whether they are names of one entity; None withdraws a decision.
         """
         from kgrag.graph.jobs import collection_lock
         from kgrag.indexing.resolution.resolve import NamePair, decide
@@ -246,7 +246,7 @@ class Verbs:
             decide(self.kg.graph, self._documents(), pairs, same=same)
 
     def name_contexts(self, pairs: "Sequence[NamePair]") -> list[tuple[str, str]]:
-        """Return sentences with the names of pairs, for people who decide.
+        """Return example sentences with the names of pairs, to help people decide.
 
         Args:
             pairs: pairs of `resolve`.
@@ -308,7 +308,7 @@ class Verbs:
         return build(grouping, self.kg.settings, llm=llm, threads=threads)
 
     def estimate_tree(self, *, progress: Progress | None = None) -> "Estimate":
-        """Estimate the most that a language model takes for the missing summaries, without a call.
+        """Estimate the maximum usage of a language model for the missing summaries, without a call.
 
         Args:
             progress: receives (stage, done, total).
@@ -370,7 +370,7 @@ class Verbs:
         return build(grouping, self.kg.settings, llm=llm, threads=threads)
 
     def estimate_communities(self, *, progress: Progress | None = None) -> "Estimate":
-        """Estimate the most that a language model takes for the missing reports, without a call.
+        """Estimate the maximum usage of a language model for the missing reports, without a call.
 
         Args:
             progress: receives (stage, done, total).
@@ -399,7 +399,7 @@ class Verbs:
         return open_collection(self.kg.graph, self.name)
 
     def _documents(self) -> "Record":
-        """Return the record of a collection of documents. Raises MismatchError for one of facts."""
+        """Return the record of a collection of documents. Raises MismatchError for a collection of facts."""
         from kgrag.graph.collections import check_documents
 
         return check_documents(self._record())
@@ -414,7 +414,7 @@ class Verbs:
         return record, model
 
     def _indexed(self, *labels: str) -> "tuple[Record, Embedder]":
-        """See _open; indexes over nodes of these labels, which a verb is about to write, are made."""
+        """See _open; first creates the indexes for nodes of these labels, which a verb is about to write."""
         from kgrag.graph.collections import ensure_indexes
 
         record, model = self._open()

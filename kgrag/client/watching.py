@@ -1,4 +1,4 @@
-"""Folders that are watched: a collection is kept in step with them."""
+"""Watch folders and keep a collection up to date with them."""
 
 import os
 import threading
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from kgrag.client.collection import Collection
 
 T = TypeVar("T")
-_TICK = 200  # milliseconds between two looks at what has changed
-_LONGEST = 30.0  # seconds of constant changes after which files at rest are read
+_TICK = 200  # milliseconds between two polls for changes
+_LONGEST = 30.0  # seconds of constant changes after which the settled files are read
 
 
 def watch(
     collection: "Collection", folders: Sequence[str | Path], *, quiet: float = 2.0, prune: bool = True, **options: Any
 ) -> Iterator[IngestReport]:
-    """Ingest folders, and again whenever something in them has changed, without end; yields each report.
+    """Ingest folders now and after each change in them, without end; yield each report.
 
-    A file is read when nothing has changed for `quiet` seconds, never while it is written. Documents of files that are
-    gone are deleted, unless `prune` is False; `options` are those of `Collection.ingest`. It can be interrupted at any
-    moment, and resumes. Raises InputError if a path is not a folder or no longer exists.
+    Files are read once nothing has changed for `quiet` seconds, never while they are written. Documents of files that
+    are gone are deleted, unless `prune` is False. `options` are passed to `Collection.ingest`. Watching can be
+    interrupted at any moment, and resumes. Raises InputError if a path is not a folder or no longer exists.
     """
     tops = [Path(os.path.realpath(folder)) for folder in folders]
     for top in tops:
@@ -52,14 +52,14 @@ def looks(
     quiet: float,
     ended: threading.Event | None = None,
 ) -> Iterator[T]:
-    """Yield what `read` returns: at once, and whenever something in the folders has changed and been quiet.
+    """Yield the result of `read` at once, and again each time the folders have changed and then been quiet.
 
     Args:
         tops: the folders.
-        read: brings what holds them up to date.
-        unsettled: whether it has to be called again, since a file was too new.
-        quiet: seconds.
-        ended: what ends it, once it is set.
+        read: reads the folders.
+        unsettled: whether `read` must be called again, since a file was too new.
+        quiet: seconds without a change before `read` is called.
+        ended: ends the loop once it is set.
     """
     from watchfiles import watch as changes_in
 
@@ -67,7 +67,7 @@ def looks(
         *tops, watch_filter=Visible(tops), step=_TICK, debounce=2 * _TICK, rust_timeout=_TICK, yield_on_timeout=True,
         stop_event=ended,
     )  # fmt: skip
-    next(ticks, None)  # from here on nothing is missed
+    next(ticks, None)  # watching has begun, so no later change is missed
     yield read()
     first = last = time.monotonic()  # times of the changes since then; files that were too new are checked again
     waiting = True
@@ -83,12 +83,12 @@ def looks(
 
 
 class Visible:
-    """Whether a change is of a file that an ingest would look at: hidden ones are not."""
+    """A filter of changes: it passes files that an ingest would read, not hidden ones."""
 
     def __init__(self, tops: Sequence[Path]) -> None:
         self._tops = tops
 
     def __call__(self, change: "Change", path: str) -> bool:
-        """Whether a change is one of no hidden file."""
+        """Return whether the changed file is visible, so not hidden."""
         inner = next((Path(path).relative_to(top) for top in self._tops if Path(path).is_relative_to(top)), Path(path))
         return not any(part.startswith(".") for part in inner.parts)
