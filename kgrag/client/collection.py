@@ -215,7 +215,7 @@ class Collection(Building, LocalSearching):
     def names(self, text: str, *, limit: int = 8) -> list[tuple[str, int]]:
         """Return names of entities that match words of a text; the last word may be incomplete.
 
-        Names with exactly these words come first, then names in most passages: "norw" gives Norway before Norwegian Sea.
+        Names with exactly these words come first, then names in most passages: "norw" gives Norway, then Norwegian Sea.
 
         Args:
             text: one or several words.
