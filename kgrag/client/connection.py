@@ -81,7 +81,7 @@ class Rankings:
         names = tuple(reader.collection.name for reader in readers)
         key = (names, retriever.name, query.text, repr(query.filter), query.knowledge, k)
         graphs = dict.fromkeys(reader.graph for reader in readers)
-        state = tuple(graph.state() for graph in graphs)  # before the search: a write meanwhile makes the ranking outdated
+        state = tuple(graph.state() for graph in graphs)  # before the search: a write meanwhile makes it outdated
         with self._lock:
             entry = self._rankings.get(key)
         if entry is not None and entry[0] == state:
