@@ -82,7 +82,7 @@ def test_facts_of_a_dump(kg: KnowledgeGraph, ships: str, dump: Path) -> None:
         "Colin Archer instance of human", "Colin Archer born in Larvik", "sailing ship subclass of ship",
         "Nansen instance of human", "Maud instance of ship",
         "Maud designed by Colin Archer",  # through the redirect
-    }  # Nansen's birthplace has no line of its own
+    }  # Nansen's birthplace has no line of its own  # fmt: skip
     rows = kg.cypher(
         "MATCH (e:Entity {collection: $name, key: 'Q1'}) RETURN e.name, e.wikipedia, e.normal", {"name": ships}
     )
