@@ -1,5 +1,4 @@
-"""REST routes for the pages, beside search and answers: names, pairs of names, documents, keys, estimates and examples.
-"""
+"""REST routes of the pages besides search and answers: names, name pairs, documents, keys, estimates, examples."""
 
 import json
 import time
