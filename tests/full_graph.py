@@ -102,7 +102,7 @@ def make_full_graph(settings: Settings, chat: ChatSettings, tagme: TagmeSettings
 
 
 def reply() -> dict[str, object]:
-    """The scripted model's replies to "extract"."""
+    """Return the scripted model's replies to "extract"."""
     return dict(_REPLY)
 
 

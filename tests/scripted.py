@@ -52,13 +52,13 @@ class Steered:
 
     @property
     def attempts(self) -> list[dict[str, Any]]:
-        """Return all requests, including failed ones."""
+        """All requests, including failed ones."""
         found: list[dict[str, Any]] = self._state()["attempts"]
         return found
 
     @property
     def most_under_way(self) -> int:
-        """Return the maximum number of parallel requests so far."""
+        """The maximum number of parallel requests so far."""
         return int(self._state()["most_under_way"])
 
     def _state(self) -> dict[str, Any]:
@@ -125,28 +125,28 @@ class Scripted(Steered):
 
     @property
     def tasks(self) -> list[str]:
-        """Return the task of each call."""
+        """The task of each call."""
         return [call["task"] for call in self.calls]
 
     @property
     def prompts(self) -> list[str]:
-        """Return the text of each call after the instructions."""
+        """The text of each call after the instructions."""
         return [call["messages"][1]["content"] for call in self.calls]
 
     @property
     def calls(self) -> list[dict[str, Any]]:
-        """Return the answered requests, each with its `task`."""
+        """The answered requests, each with its `task`."""
         found: list[dict[str, Any]] = self._state()["calls"]
         return found
 
     @property
     def sent(self) -> list[dict[str, Any]]:
-        """Return the batches created so far."""
+        """The batches created so far."""
         found: list[dict[str, Any]] = self._state()["batches"]
         return found
 
     @property
     def files(self) -> list[str]:
-        """Return the ids of the stored files."""
+        """The ids of the stored files."""
         found: list[str] = self._state()["files"]
         return found

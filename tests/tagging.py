@@ -36,6 +36,6 @@ class LocalTagme(Steered):
 
     @property
     def texts(self) -> list[str]:
-        """Return the texts that were annotated."""
+        """The texts that were annotated."""
         found: list[str] = self._state()["texts"]
         return found

@@ -17,7 +17,7 @@ _WORDS = [
 
 @pytest.fixture(scope="session")
 def make_documents() -> Callable[..., list[Document]]:
-    """Return documents `low` to `high`: each title is a name, each text mentions others; every third has triples."""
+    """Makes documents `low` to `high`: each title is a name, each text mentions others; every third has triples."""
 
     def make(low: int, high: int) -> list[Document]:
         documents = []

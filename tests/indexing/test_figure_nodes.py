@@ -33,7 +33,7 @@ def files(kg: KnowledgeGraph, name: str) -> list[str]:
 
 
 def ships(seeds: tuple[int, ...] = (HULL, MAST), word: str = "ice", key: str = "ships.pdf") -> Document:
-    """A document of two pages; the first figure is on the first, the others are on the second."""
+    """Return a document of two pages; the first figure is on the first, the others are on the second."""
     first = f"The hull of Figure 1 met the {word}. See overleaf for the mast. " * 3 + "Figure 1: The hull."
     second = "Fig. 2 shows a mast of wood. " * 3 + "Figure 2: The mast."
     figures = [

@@ -50,7 +50,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def documents(files: Path) -> dict[str, Document]:
-    """Return the documents by the names of their files."""
+    """The documents by the names of their files."""
     return {Path(item.source).name: item for item in load([files]) if isinstance(item, Document)}
 
 

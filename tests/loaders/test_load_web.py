@@ -27,7 +27,7 @@ PAGES = {
 
 
 def fineweb(path: Path, count: int = 300, **changes: Any) -> Path:
-    """A small version of a FineWeb part: several groups of rows."""
+    """Write a small version of a FineWeb part: several groups of rows."""
     columns: dict[str, list[Any]] = {
         "text": [f"Page {n} tells of ship number {n}." for n in range(count)],
         "id": [f"<urn:uuid:{n:08}>" for n in range(count)],
@@ -42,7 +42,7 @@ def fineweb(path: Path, count: int = 300, **changes: Any) -> Path:
 
 
 def archive(path: Path, *, compressed: bool = True) -> Path:
-    """Two pages in different encodings, and three records that are not pages: an error, a picture, the request."""
+    """Write two pages in different encodings, and three other records: an error, a picture, the request."""
     with path.open("wb") as file:
         writer = WARCWriter(file, gzip=compressed)
         for number, (address, page) in enumerate(PAGES.items()):

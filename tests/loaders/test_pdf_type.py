@@ -71,7 +71,7 @@ def test_single_letters_are_no_spaced_word(tmp_path: Path) -> None:
 
 
 def form(path: Path) -> Path:
-    """A form with a text field, a choice, a list, ticks, a password and typed notes."""
+    """Write a form with a text field, a choice, a list, ticks, a password and typed notes."""
     canvas = Canvas(str(path))
     canvas.setFont("Helvetica", 10)
     form = canvas.acroForm

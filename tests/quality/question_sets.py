@@ -33,7 +33,7 @@ class QuestionSet:
 
     @property
     def exists(self) -> bool:
-        """Return whether the set exists on this machine."""
+        """Whether the set exists on this machine."""
         return self == DEMO or (BENCH / self.name).is_dir()
 
     def write(self, parent: Path) -> Path:

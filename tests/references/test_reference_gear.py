@@ -35,7 +35,7 @@ class Corpus:
 
 @pytest.fixture(scope="module", params=[(1, 1), (1, 6), (8, 12), (20, 60)], ids=str)
 def corpus(request: pytest.FixtureRequest, kg: KnowledgeGraph) -> Iterator[Corpus]:
-    """Yield a corpus in which some passages have no triples, and some triples repeat, loop, or lead nowhere."""
+    """A corpus in which some passages have no triples, and some triples repeat, loop, or lead nowhere."""
     count, triples = request.param
     chance = random.Random(triples)
     stated: list[list[Triple]] = [[] for _ in range(count)]

@@ -47,7 +47,7 @@ class Corpus:
 
 @pytest.fixture(scope="module")
 def corpus(kg: KnowledgeGraph) -> Iterator[Corpus]:
-    """Yield passages that name people of one family, or occasionally of two."""
+    """Passages that name people of one family, or occasionally of two."""
     chance, name = random.Random(5), own("reference-groups")
     texts = []
     for number in range(60):

@@ -100,7 +100,7 @@ class Corpus:
 
 @pytest.fixture(scope="module", params=[1, 6, 20])
 def corpus(request: pytest.FixtureRequest, kg: KnowledgeGraph) -> Iterator[Corpus]:
-    """Yield a corpus with passages without triples, triples that are self-loops, and repeated passages."""
+    """A corpus with passages without triples, triples that are self-loops, and repeated passages."""
     count, chance = request.param, random.Random(request.param)
     stated = [
         [

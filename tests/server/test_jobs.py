@@ -40,7 +40,7 @@ def jobs(slow: KnowledgeGraph) -> Iterator[Jobs]:
 
 @contextmanager
 def _waiting_at(documents: int) -> Iterator[None]:
-    """In the block, pause each job that has ingested this many documents until it is stopped; none ends early."""
+    """Pause each job that has ingested this many documents until it is stopped or the block ends; none ends early."""
     progress, over = _Running.progress, threading.Event()
 
     def waits(self: _Running, stage: str, done: int, total: int | None) -> None:

@@ -43,7 +43,7 @@ class Collector:
 
     @property
     def spans(self) -> list[Span]:
-        """Return all spans so far."""
+        """All spans so far."""
         requests = [ExportTraceServiceRequest.FromString(body) for body in self.bodies]
         return [
             s for r in requests for resource in r.resource_spans for scope in resource.scope_spans for s in scope.spans
