@@ -165,7 +165,7 @@ class TestTime:
         assert len(answered) == 2
 
     def test_tokens_of_a_minute(self, weak: Weak) -> None:
-        """The second call waits while the first reserves too many tokens, and runs once the first is done."""
+        """A call reserves the most tokens that it might take while it runs, but only the used ones once it is done."""
         with OpenAIChat(settings(weak, "tokens", tokens_per_minute=1100, max_tokens=1000)) as model:
             assert model.chat(ASKED, task="answer").usage.tokens == 18
             assert model.chat(ASKED, task="answer").text
