@@ -65,7 +65,7 @@ class Side:
             self.rows[phase].append((wall, max(0.0, self.server_cpu() - server), _children_cpu() - client))
 
     def server(self) -> psutil.Process | None:
-        """The process of the server, None if it does not run."""
+        """Return the process of the server, None if it does not run."""
         try:
             return psutil.Process(json.loads((Path(self.env["KGRAG_HOME"]) / "server.pid").read_text())["pid"])
         except (OSError, psutil.NoSuchProcess):

@@ -15,7 +15,7 @@ MISSING = (
 
 
 def find_chromium() -> str | None:
-    """The path of Chromium or Google Chrome, or None."""
+    """Return the path of Chromium or Google Chrome, or None."""
     return next((path for path in map(shutil.which, _NAMES) if path), None)
 
 

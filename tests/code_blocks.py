@@ -9,14 +9,14 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 
 NOT_RUN = re.compile(r"<!-- not run: (.{10,}) -->")
-"""A comment before a block that cannot be run here, with the reason."""
+"""A comment before a block that cannot run here, with the reason."""
 IN = re.compile(r"<!-- in: (\S+) -->")
 """A comment before a block that another environment runs: tests/adapters."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block. `reason`: why it is not run; `environment`: where it is, if not here."""
+    """A fenced block. `reason`: why it is not run; `environment`: the environment that runs it, if not this one."""
 
     page: Path
     line: int
@@ -31,7 +31,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Command:
-    """A command line: `env` is set before it."""
+    """A command line with the variables (`env`) set before it."""
 
     text: str
     words: tuple[str, ...]
@@ -39,7 +39,7 @@ class Command:
 
 
 def blocks(page: Path) -> Iterator[Block]:
-    """Every fenced or indented block of a page, also those in lists and quotes."""
+    """Return every fenced or indented block of a page, including blocks in lists and quotes."""
     reason = environment = ""
     for token in MarkdownIt().parse(page.read_text(encoding="utf-8")):
         if token.type in ("fence", "code_block"):
@@ -50,7 +50,7 @@ def blocks(page: Path) -> Iterator[Block]:
 
 
 def commands(block: Block) -> Iterator[Command]:
-    """The lines of a console that begin with "$ "; others are what a command prints."""
+    """Yield the lines of a console that begin with "$ "; the other lines are output."""
     for line in block.text.replace("\\\n", " ").splitlines():
         if line.startswith("$ "):
             words = shlex.split(line[2:], comments=True)
@@ -61,7 +61,7 @@ def commands(block: Block) -> Iterator[Command]:
 
 
 def mentioned(page: Path) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """The `kgrag ...` within sentences and tables, which name options but are not whole: line, words."""
+    """Yield (line, words) for each `kgrag ...` in sentences and tables, which need not be a complete command."""
     for token in MarkdownIt().enable("table").parse(page.read_text(encoding="utf-8")):
         for child in token.children or ():
             if child.type == "code_inline" and child.content.startswith("kgrag "):
@@ -69,9 +69,9 @@ def mentioned(page: Path) -> Iterator[tuple[int, tuple[str, ...]]]:
 
 
 def differs_from_readme(printed: str) -> str:
-    """The first piece of README's example that `printed`, what the demo prints, lacks; "" if it has all, in order.
+    """Return the first piece of README's example that the demo's output `printed` lacks; "" if it has all in order.
 
-    Between pieces README writes "…"; ends of lines and indentation do not count.
+    README writes "…" between pieces; line ends and indentation do not count.
     """
     page = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
     (shown,) = re.findall(r"```text\n(Which .*?)```", page, re.DOTALL)

@@ -25,7 +25,7 @@ def run_kgrag(env: Mapping[str, str] | None, *words: object, code: int = 0, inpu
 
 @dataclass(frozen=True)
 class CommandLine:
-    """Runs kgrag in this process, or in one of its own."""
+    """Runs kgrag in this process, or in a separate one."""
 
     env: dict[str, str]
 
@@ -36,7 +36,7 @@ class CommandLine:
         return json.loads(self(*args, "--json", code=code).stdout)
 
     def start(self, *args: str, **streams: Any) -> subprocess.Popen[bytes]:
-        """A process of its own."""
+        """Start a separate process."""
         env = {**os.environ, **self.env, "TERM": "xterm-256color"}
         return subprocess.Popen([sys.executable, "-c", ENTRY, *args], env=env, **streams)
 
@@ -50,7 +50,7 @@ class CommandLine:
             while True:
                 try:
                     part = os.read(ours, 65536)
-                except OSError:  # Linux: the other end is closed
+                except OSError:  # on Linux, when the other end is closed
                     break
                 if not part:
                     break

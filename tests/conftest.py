@@ -1,10 +1,10 @@
-"""The tests run against a real Neo4j, which they start themselves and stop at the end: one for all workers of a run.
+"""The tests run on a real Neo4j, which they start themselves and stop at the end: one for all workers of a run.
 
-What a test makes there bears the worker's name, so that workers do not meet. A test that looks at or changes what all
-collections share is marked `alone`: while it runs, no other one does.
+Names of test objects contain the worker's name, so that workers do not collide. A test that reads or changes state
+shared by all collections is marked `alone`: no other test runs at the same time.
 
-KGRAG_TEST_NEO4J=2026 runs them against that line instead of the default. KGRAG_TEST_HOME names a home folder whose
-server runs already, and runs on afterwards.
+KGRAG_TEST_NEO4J=2026 selects that line instead of the default. KGRAG_TEST_HOME names a home folder whose server runs
+already, and keeps running afterwards.
 """
 
 import fcntl
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 _NUMBERS = itertools.count(1)
-# What one worker runs: a server works on any job there is, and collections of one name serve several files.
+# Tests for one worker: a server works on any job, and collections of one name serve several files.
 _TOGETHER = (
     ("tests/server/", "tests/client/test_remote.py", "tests/cli/test_serve_command.py", "tests/docs/"),
     ("tests/agents/",),
@@ -50,8 +50,8 @@ _TOGETHER = (
     ("tests/lab/",),
     ("tests/graph/gateway/",),
 )
-_MOST, _MOST_LONG = 90.0, 240.0  # seconds that a test has on a machine that does much else, and one that is long
-# Whose long tests start, stop, kill and upgrade servers of their own
+_MOST, _MOST_LONG = 90.0, 240.0  # seconds for a test, and for a long test, on a busy machine
+# Their long tests start, stop, kill and upgrade separate servers.
 _OF_SERVERS = (
     "tests/graph/local/", "tests/exchange/test_backup_restore.py", "tests/indexing/test_bulk.py",
     "tests/indexing/test_bulk_hand_over.py", "tests/indexing/test_knowledge_bulk.py",
@@ -64,7 +64,7 @@ _FLAGS = (
 
 
 def test_settings(home: Path, **values: object) -> Settings:
-    """Settings of a server of its own in `home`; downloads are shared with the user's own."""
+    """Return settings of a separate server in `home`; downloads are shared with the user's."""
     return Settings(_env_file=None, home=home, **values)  # type: ignore[arg-type, call-arg]
 
 
@@ -72,14 +72,14 @@ test_settings.__test__ = False  # type: ignore[attr-defined]
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Take Ctrl-C, and let processes that tests start take it: a shell has those in its background ignore it."""
+    """Accept Ctrl-C here and in child processes, since a shell makes its background processes ignore it."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    if not hasattr(config, "workerinput"):  # workers have the environment from here
+    if not hasattr(config, "workerinput"):  # workers inherit the environment from here
         _no_settings_from_outside()
     if os.environ.get("COVERAGE_PROCESS_CONFIG"):
         _readers_end_by_themselves()
-    # How fast a machine is at the moment says nothing of the code. Each run has the same examples, so that no change
-    # fails for code that it did not touch; --hypothesis-profile=new looks for new ones.
+    # The machine's current speed says nothing about the code. Each run has the same examples, so that no change fails
+    # for code that it did not touch; --hypothesis-profile=new generates new ones.
     busy = hypothesis_settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
     hypothesis_settings.register_profile("new", busy)
     hypothesis_settings.register_profile("same", busy, derandomize=True)
@@ -87,7 +87,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _readers_end_by_themselves() -> None:
-    """Let processes that read files end without being killed, once they are idle: only then their coverage is kept."""
+    """Let reading processes end by themselves when idle instead of killing them, which would lose their coverage."""
     kill_idle = Readers.__exit__
 
     def end(readers: Readers, *why: Any) -> None:
@@ -102,7 +102,7 @@ def _readers_end_by_themselves() -> None:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """A test that makes a collection of its own is long, an ingest goes through some forty queries; or a server."""
+    """Mark tests as long that make their own collection (an ingest runs about forty queries) or server."""
     if {"collection_name", "shared"} & set(getattr(item, "fixturenames", ())):
         item.add_marker(pytest.mark.long)
     if item.get_closest_marker("long") and item.nodeid.startswith(_OF_SERVERS):
@@ -116,12 +116,12 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
-    """Which worker runs what."""
+    """Return the scheduler that assigns tests to workers."""
     return ByFolder(config, log)
 
 
 class ByFolder(LoadScopeScheduling):
-    """The tests of a file go to one worker, since they share what its fixtures make; so do those of `_TOGETHER`."""
+    """Gives the tests of a file, and all tests of `_TOGETHER`, to one worker, since they share fixtures."""
 
     def _split_scope(self, nodeid: str) -> str:
         path = nodeid.partition("::")[0]
@@ -130,7 +130,7 @@ class ByFolder(LoadScopeScheduling):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
-    """Let a test fail that takes far more than its kind may: it is to be made quicker, or marked long."""
+    """Fail a test that takes far longer than its kind may; make it faster, or mark it long."""
     report = yield
     slow = any(map(item.get_closest_marker, ("slow", "models", "llm", "browser", "adapters", "wheel", "quality")))
     most = _MOST_LONG if item.get_closest_marker("long") else _MOST
@@ -142,7 +142,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
-    """Keep tests that are marked `alone` apart from those of other workers. Whoever waits to be alone goes first."""
+    """Run tests marked `alone` apart from those of other workers; a test waiting to be alone has priority."""
     folder = _shared_folder(item.config)
     kind = fcntl.LOCK_EX if item.get_closest_marker("alone") else fcntl.LOCK_SH
     with (folder / "alone.lock").open("w") as lock:
@@ -162,7 +162,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Stop the Neo4j of the run, when all workers are through."""
+    """Stop the Neo4j of the run when all workers have finished."""
     home = _home(session.config)
     if not hasattr(session.config, "workerinput") and "KGRAG_TEST_HOME" not in os.environ and home.exists():
         with FileLock(_shared_folder(session.config) / "starting.lock"):
@@ -170,21 +170,21 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def _shared_folder(config: pytest.Config) -> Path:
-    """The folder that the workers of a run share."""
+    """Return the folder that the workers of a run share."""
     base: Path = config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined]
     return base.parent if hasattr(config, "workerinput") else base
 
 
 def _no_settings_from_outside() -> None:
-    """Whatever KGRAG_* the developer has set does not reach the tests, the place of downloads apart."""
+    """Keep the developer's KGRAG_* settings from the tests, except for the folder of downloads."""
     line = os.environ.get("KGRAG_TEST_NEO4J")
     for name in list(os.environ):
         if name.startswith("KGRAG_") and name not in ("KGRAG_CACHE", "KGRAG_TEST_HOME"):
             del os.environ[name]
     if line:
         os.environ["KGRAG_LOCAL__VERSION"] = line
-    os.environ["KGRAG_LOCAL__ARCHIVE"] = "false"  # it takes half a minute of two processors to make
-    os.environ["KGRAG_OLD_VECTORS_SECONDS"] = "0"  # nobody searches while a test embeds again
+    os.environ["KGRAG_LOCAL__ARCHIVE"] = "false"  # making it takes two processors for half a minute
+    os.environ["KGRAG_OLD_VECTORS_SECONDS"] = "0"  # no search runs while a test re-embeds
 
 
 def _home(config: pytest.Config) -> Path:
@@ -192,9 +192,9 @@ def _home(config: pytest.Config) -> Path:
 
 
 def _started(config: pytest.Config) -> Endpoint:
-    """The run's Neo4j, started by whoever comes first."""
+    """Return the run's Neo4j, started by the first caller."""
     settings = test_settings(_home(config))
-    # Counts of nodes go up and down all the time here, and plans made for other counts are as good.
+    # Node counts change all the time here, and plans for other counts are as good.
     settings.local.conf["dbms.cypher.min_replan_interval"] = "1h"
     with FileLock(_shared_folder(config) / "starting.lock"):
         endpoint = LocalServer(settings).ensure_running()
@@ -261,9 +261,9 @@ def scripted_server() -> Iterator[Scripted]:
 
 @pytest.fixture
 def scripted(scripted_server: Scripted) -> Scripted:
-    """A scripted language model that was told nothing yet, and which nobody asks any more."""
+    """A scripted language model without replies yet, and without requests from earlier tests."""
     for thread in threading.enumerate():
-        if thread.name == "kgrag-ask":  # a test before did not wait for its answer
+        if thread.name == "kgrag-ask":  # an earlier test did not wait for its answer
             thread.join(30)
     scripted_server.reset()
     return scripted_server
@@ -308,7 +308,7 @@ def others_aside(request: pytest.FixtureRequest, kg: KnowledgeGraph) -> Iterator
 
 @pytest.fixture(scope="session")
 def chromium() -> "Iterator[Browser]":
-    """The Chromium of this machine. Without one the tests fail."""
+    """The Chromium of this machine; without one, the tests fail."""
     from playwright.sync_api import sync_playwright
 
     path = find_chromium()

@@ -1,7 +1,7 @@
-"""A server of OpenAI's protocol with the habits of embedding servers: what they refuse, and what they send instead.
+"""A server of OpenAI's protocol with the habits of embedding servers: their refusals and deviating replies.
 
-The model that is asked for names the habit: a function of the texts, of the vectors that should be sent, and of how
-often this model was asked before, which returns the HTTP status and the body.
+The requested model names the habit: a function of the texts, of the vectors to send, and of the number of earlier
+requests for this model. It returns the HTTP status and the body.
 """
 
 import base64
@@ -18,7 +18,7 @@ import in_thread
 
 DIMENSION = 8
 BAD = "kelp"
-"""A word that a habit of texts takes offence at."""
+"""A word that some habits refuse."""
 
 Rows = list[list[float]]
 Response = tuple[int, Any] | tuple[int, Any, dict[str, str]]
@@ -26,28 +26,28 @@ Habit = Callable[[list[str], Rows, int], Response]
 
 
 def vector(text: str) -> list[float]:
-    """The right vector of a text."""
+    """Return the right vector of a text."""
     return [1.0 + (sum(map(ord, text)) * (n + 3)) % 17 for n in range(DIMENSION)]
 
 
 def right(rows: Rows) -> dict[str, Any]:
-    """The reply with these vectors, in order."""
+    """Return the reply with these vectors, in order."""
     data = [{"object": "embedding", "index": n, "embedding": row} for n, row in enumerate(rows)]
     return {"object": "list", "data": data, "model": "m", "usage": {"prompt_tokens": 1, "total_tokens": 1}}
 
 
 def changed(change: Callable[[dict[str, Any]], Any]) -> Habit:
-    """The right reply in another form."""
+    """Make a habit: the right reply in another form."""
     return lambda texts, rows, before: (200, change(right(rows)))
 
 
 def refuses(status: int, body: Any) -> Habit:
-    """A text is refused, and with it all that are sent along."""
+    """Make a habit: a refused text also refuses all texts in its request."""
     return lambda texts, rows, before: (status, body) if any(BAD in t for t in texts) else (200, right(rows))
 
 
 def spoils(change: Callable[[list[float]], Any]) -> Habit:
-    """A text without a vector."""
+    """Make a habit: a text has no vector."""
     return lambda texts, rows, before: (
         200,
         right([change(row) if BAD in text else row for text, row in zip(texts, rows, strict=True)]),
@@ -55,17 +55,17 @@ def spoils(change: Callable[[list[float]], Any]) -> Habit:
 
 
 def at_most(number: int, status: int, body: Any) -> Habit:
-    """A limit of texts in a call."""
+    """Make a habit: a limit of texts per call."""
     return lambda texts, rows, before: (status, body) if len(texts) > number else (200, right(rows))
 
 
 def at_first(status: int, body: Any, **headers: str) -> Habit:
-    """Out of order for two calls, after the first, which tells the dimension."""
+    """Return vectors out of order for two calls after the first, which shows the dimension."""
     return lambda texts, rows, before: (status, body, headers) if before in (1, 2) else (200, right(rows))
 
 
 def for_good(status: int, body: Any) -> Habit:
-    """Out of order from the second call on."""
+    """Return vectors out of order from the second call on."""
     return lambda texts, rows, before: (status, body) if before else (200, right(rows))
 
 
@@ -84,7 +84,7 @@ def _further(reply: dict[str, Any]) -> dict[str, Any]:
 
 
 def _missing(texts: list[str], rows: Rows, before: int) -> Response:
-    """A text is left out, so that nothing tells which."""
+    """Leave out a text, without any sign which one."""
     return 200, right([row for text, row in zip(texts, rows, strict=True) if BAD not in text])
 
 
@@ -105,7 +105,7 @@ WRITTEN: dict[str, Habit] = {
     "failing at first": at_first(500, b"Internal Server Error", **{"Retry-After": "0"}),
     "empty at first": at_first(200, b""),
 }  # fmt: skip
-"""Vectors of all texts come through."""
+"""Habits in which all texts get vectors."""
 
 LIMITED: dict[str, tuple[Habit, int]] = {
     "8 texts": (at_most(8, 413, {"error": "batch size too big", "error_type": "Validation"}), 8),
@@ -144,7 +144,7 @@ REFUSED: dict[str, tuple[Habit, str, str]] = {
     "words": (spoils(lambda row: "none"), "no vector of numbers", "kgrag db repair"),
     "missing": (_missing, "0 vectors came for 1 texts", "kgrag db repair"),
 }
-"""Text without a vector: the error and its remedy."""
+"""Habits in which a text has no vector: the error and its remedy."""
 
 DOWN: dict[str, tuple[Habit, str, str]] = {
     "busy": (for_good(429, _error("Slow down.")), "takes no more requests", "KGRAG_EMBEDDING__RETRIES"),
@@ -165,7 +165,7 @@ DOWN: dict[str, tuple[Habit, str, str]] = {
         "after openai:",
     ),
 }
-"""No text has a vector any more: the error and its remedy."""
+"""Habits in which no text gets a vector any more: the error and its remedy."""
 
 HABITS: dict[str, Habit] = WRITTEN | {
     name: habit for them in (LIMITED, REFUSED, DOWN) for name, (habit, *_) in them.items()
@@ -200,6 +200,6 @@ class EmbeddingHabits(in_thread.InThread):
                 try:
                     self.say(status, content, kind, **(headers[0] if headers else {"retry-after-ms": "1"}))
                 except OSError:
-                    self.close_connection = True  # who asked did not wait
+                    self.close_connection = True  # the client did not wait
 
         super().__init__(Handler)

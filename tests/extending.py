@@ -1,4 +1,4 @@
-"""The packages that docs/extending.md shows, and a folder that they are installed in as an installer does."""
+"""The packages shown in docs/extending.md, and a folder in which they are installed as an installer does."""
 
 import json
 import os
@@ -21,7 +21,7 @@ def sections() -> dict[str, str]:
 
 
 def package(group: str) -> dict[str, str]:
-    """The files of a section's example by their names."""
+    """Return the files of a section's example by name."""
     return {name: text.lstrip() for name, text in _FILE.findall(sections()[group])}
 
 
@@ -33,7 +33,7 @@ class Installed:
         self.env = {**os.environ, **env, "PYTHONPATH": str(folder)}
 
     def install(self, files: dict[str, str]) -> None:
-        """Put a package there as an installer does: its modules, and the entry points of its pyproject.toml."""
+        """Install a package: its modules, and the entry points of its pyproject.toml."""
         project = tomllib.loads(files["pyproject.toml"])["project"]
         info = self.folder / f"{project['name']}-{project['version']}.dist-info"
         info.mkdir()

@@ -1,4 +1,4 @@
-"""A collection with all that a graph can hold: pages, tables, triples, extractions, tags, keywords, runs, a job."""
+"""A collection with all possible content: pages, tables, triples, extractions, tags, keywords, runs, a job."""
 
 from itertools import pairwise
 
@@ -38,13 +38,13 @@ _SCHEMA = {
     "predicates": {"BUILT_BY": {"to": ["Person"]}, "DESIGNED_BY": {"synonyms": [_DESIGNED]}},
 }
 TYPES = ["Ship", "Person"]
-"""Labels of the schema of facts."""
+"""Labels of the fact schema."""
 _CAPTION = "Table 1: Ships of the north, with their builders and the years in which these were launched and lost again"
 SPOTS = {"ship": ["Ship", 0.6], "Fram": ["Fram (ship)", 0.7]}
 
 
 def documents() -> list[Document]:
-    """A document with pages, tables and metadata, one with headings and several passages, two that are alike."""
+    """Return a document with pages, tables and metadata, one with headings and several passages, and two alike."""
     first = "The Fram is a polar ship. She was designed by Colin Archer in Larvik, 1891 to 1892."
     second = "Fridtjof Nansen sailed in her. The table tells of other ships. " * 30
     rows = (("Ship", "Builder"), ("Fram", "Colin Archer"), ("Gjøa", "Knut Skaale"))
@@ -84,7 +84,7 @@ def documents() -> list[Document]:
 
 
 def make_full_graph(settings: Settings, chat: ChatSettings, tagme: TagmeSettings, name: str) -> str:
-    """Make the collection; `chat` is a scripted model that says `reply()` to "extract". Returns the kept run's id."""
+    """Make the collection; return its saved run's id. `chat`: a scripted model that replies `reply()` to "extract"."""
     with KnowledgeGraph.connect(settings=settings.model_copy(update={"chat": chat, "tagme": tagme})) as kg:
         kg[name].ingest(documents())
         kg[name].set_fact_schema(parse_fact_schema(_SCHEMA, "here"))
@@ -102,7 +102,7 @@ def make_full_graph(settings: Settings, chat: ChatSettings, tagme: TagmeSettings
 
 
 def reply() -> dict[str, object]:
-    """The scripted model's replies to "extract"."""
+    """Return the scripted model's replies to "extract"."""
     return dict(_REPLY)
 
 

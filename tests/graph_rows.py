@@ -1,4 +1,4 @@
-"""Rows of the graph, read by Cypher past kgrag."""
+"""Rows of the graph, read by Cypher without kgrag."""
 
 from typing import Any
 
@@ -6,5 +6,5 @@ from kgrag import KnowledgeGraph
 
 
 def rows(kg: KnowledgeGraph, query: str, **parameters: Any) -> list[dict[str, Any]]:
-    """The records of a query, which may write."""
+    """Return the records of a query, which may write."""
     return [record.data() for record in kg.graph.driver.execute_query(query, **parameters).records]

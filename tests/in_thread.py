@@ -1,4 +1,4 @@
-"""Servers of a few lines, in threads of the tests."""
+"""Small servers in threads of the tests."""
 
 import json
 import threading
@@ -7,7 +7,7 @@ from typing import Any, Self
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Silent on standard error, which is the tests'; others have `get` and `post`."""
+    """A silent handler, since standard error belongs to the tests; subclasses define `get` and `post`."""
 
     def log_message(self, format: str, *args: object) -> None:
         """See BaseHTTPRequestHandler."""
@@ -29,7 +29,7 @@ class Handler(BaseHTTPRequestHandler):
         return json.loads(self.rfile.read(int(self.headers["Content-Length"])))
 
     def say(self, status: int, content: bytes, kind: str = "application/json", **headers: str) -> None:
-        """Reply; an underscore in the name of a header is a hyphen."""
+        """Reply; an underscore in the name of a header becomes a hyphen."""
         self.send_response(status)
         for name, value in {"Content-Type": kind, "Content-Length": str(len(content)), **headers}.items():
             self.send_header(name.replace("_", "-"), value)
@@ -38,7 +38,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class InThread:
-    """A server from its making to the end of a `with` block."""
+    """A server that runs from its creation to the end of a `with` block."""
 
     def __init__(self, handler: type[BaseHTTPRequestHandler]) -> None:
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)

@@ -1,4 +1,4 @@
-"""A small embedder of another dimension."""
+"""A small embedder with another dimension."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from kgrag.models.embed import Vectors, unit
 
 
 class LetterEmbedder:
-    """Letter counts: a small embedder of another dimension that can be told to fail."""
+    """Letter counts: a small embedder with another dimension that can be told to fail."""
 
     def __init__(self, fail_after: int | None = None, name: str = "letters") -> None:
         self.name = name

@@ -1,4 +1,4 @@
-"""Files with figures, as papers, reports and manuals have them: pictures, drawings, captions, what refers to them."""
+"""Files with figures like papers, reports and manuals: pictures, drawings, captions, and references to them."""
 
 import io
 import random
@@ -20,7 +20,7 @@ HULL, MAST, SAIL, LOGO = 1, 2, 3, 9
 
 
 def png(seed: int, width: int = 200, height: int = 120) -> bytes:
-    """A picture that no other seed gives."""
+    """Return a picture that is unique to a seed."""
     draw = random.Random(seed)
     image = Image.new("RGB", (width, height), (40 * seed % 256, 90, 160))
     for _ in range(60):
@@ -46,7 +46,7 @@ class Paper:
         self.canvas.drawImage(picture, left, 842 - top - height, width, height)
 
     def chart(self, left: float, top: float, width: float, height: float, label: str = "Knots") -> None:
-        """Axes with ticks and their numbers, a curve, and the label of an axis."""
+        """Draw axes with ticks and their numbers, a curve, and the label of an axis."""
         base = 842 - top - height
         self.canvas.line(left, base, left + width, base)
         self.canvas.line(left, base, left, base + height)
@@ -71,7 +71,7 @@ PROSE = "The ship sailed north along the coast for many days until the ice close
 
 
 def paper(path: Path) -> Path:
-    """A picture and a chart with captions below, a frame, an icon, a logo on each page, a picture without a caption."""
+    """Write a picture and a chart with captions below, a frame, an icon, logos, and a picture without a caption."""
     made = Paper(path)
     made.text(60, "Ships of the North", size=20)
     made.text(100, f"{PROSE}.", f"{PROSE}, as Figure 1 shows.", f"{PROSE}; the speeds are those of Fig. 2a.")
@@ -98,7 +98,7 @@ def paper(path: Path) -> Path:
 
 
 def report(path: Path) -> Path:
-    """A Word document with two pictures and an icon: one has a caption below, one an alternative text."""
+    """Write a Word document with two pictures and an icon: one has a caption below, one an alternative text."""
     document = docx.Document()
     document.add_paragraph("The hull is drawn in Figure 1, and the chart below shows more.")
     document.add_picture(io.BytesIO(png(HULL)), width=DocxPt(200))
@@ -113,7 +113,7 @@ def report(path: Path) -> Path:
 
 
 def slides(path: Path) -> Path:
-    """Three slides with a logo each: a picture with a caption, one without, and a background."""
+    """Write three slides with a logo each: a picture with a caption, one without, and a background."""
     presentation = pptx.Presentation()
     for number, seed in enumerate((HULL, MAST, SAIL)):
         slide = presentation.slides.add_slide(presentation.slide_layouts[5])
@@ -139,7 +139,7 @@ DRAWING = b'<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"><script
 
 
 def pictures() -> Mapping[str, bytes]:
-    """The pictures of PAGE, by their names."""
+    """Return the pictures of PAGE by name."""
     return {
         "hull.png": png(HULL),
         "mast.png": png(MAST),
@@ -150,7 +150,7 @@ def pictures() -> Mapping[str, bytes]:
 
 
 def web(folder: Path) -> Path:
-    """A page with pictures below its folder, and a picture beside the folder, which it may not use."""
+    """Write a page with pictures below its folder, and a picture beside the folder, which it may not use."""
     (folder / "site" / "img").mkdir(parents=True)
     for name, data in pictures().items():
         (folder / "site" / "img" / name).write_bytes(data)
@@ -160,7 +160,7 @@ def web(folder: Path) -> Path:
 
 
 def book(path: Path) -> Path:
-    """A book whose one chapter is PAGE."""
+    """Write a book whose one chapter is PAGE."""
     item = '<item id="a" href="text/a.xhtml" media-type="application/xhtml+xml"/>'
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("mimetype", "application/epub+zip")

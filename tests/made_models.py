@@ -1,4 +1,4 @@
-"""Models of a few thousand weights, made on the spot: they know nothing, but they learn."""
+"""Generated models of a few thousand weights: untrained, but trainable."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -26,7 +26,7 @@ def _tokenizer(texts: Iterable[str], encoder: bool) -> Any:
 
 
 def sentence_encoder(folder: Path, texts: Iterable[str], seed: int = 0) -> Path:
-    """A sentence encoder of one layer and 32 dimensions that knows the words of the texts."""
+    """Make a sentence encoder of one layer and 32 dimensions that knows the words of the texts."""
     import torch
     from transformers import BertConfig, BertModel
 
@@ -39,7 +39,7 @@ def sentence_encoder(folder: Path, texts: Iterable[str], seed: int = 0) -> Path:
 
 
 def pair_scorer(folder: Path, texts: Iterable[str]) -> Path:
-    """A cross-encoder of one layer that gives a pair of texts one score."""
+    """Make a cross-encoder of one layer that gives a pair of texts one score."""
     import torch
     from transformers import BertConfig, BertForSequenceClassification
 
@@ -55,7 +55,7 @@ def pair_scorer(folder: Path, texts: Iterable[str]) -> Path:
 
 
 def generator(folder: Path, texts: Iterable[str], kind: str, says: str = "") -> Path:
-    """A model that writes, `t5` (encoder-decoder) or `llama` (causal); `says`: the only word that it writes."""
+    """Make a generator, `t5` (encoder-decoder) or `llama` (causal); `says`: the only word that it writes."""
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM, T5Config, T5ForConditionalGeneration
 
@@ -72,11 +72,11 @@ def generator(folder: Path, texts: Iterable[str], kind: str, says: str = "") -> 
         shape = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 1, "num_attention_heads": 2}
         model = LlamaForCausalLM(LlamaConfig(vocab_size=size, **shape, **ends))
     if says:
-        with torch.no_grad():  # every token is alike, nothing is added to it, and one alone is read out of it
+        with torch.no_grad():  # all tokens are alike, nothing is added, and only one token is read out
             for name, weights in model.named_parameters():
                 if "norm" not in name:
                     weights.zero_()
-            for layer in (model.get_input_embeddings(), model.lm_head):  # which may be the same
+            for layer in (model.get_input_embeddings(), model.lm_head):  # they may be the same
                 layer.weight.fill_(1.0)
                 layer.weight[tokenizer.convert_tokens_to_ids(says)] = 2.0
     model.save_pretrained(folder)
@@ -85,7 +85,7 @@ def generator(folder: Path, texts: Iterable[str], kind: str, says: str = "") -> 
 
 
 def late_interaction(folder: Path, texts: Iterable[str]) -> Path:
-    """A late-interaction model in `folder`/colbert: a BERT of one layer, its tokenizer, a projection to 16 numbers."""
+    """Make a late-interaction model in `folder`/colbert: a one-layer BERT, a tokenizer, a projection to 16 numbers."""
     import torch
     from sentence_transformers import MultiVectorEncoder
     from sentence_transformers.base.modules import Dense, Normalize, Transformer

@@ -1,4 +1,4 @@
-"""PDFs whose text, order and tables are known, made by reportlab."""
+"""PDFs with known text, order and tables, made by reportlab."""
 
 import random
 from collections.abc import Sequence
@@ -18,12 +18,12 @@ Rows = Sequence[Sequence[str]]
 
 
 def words(chance: random.Random, count: int) -> str:
-    """A sentence."""
+    """Return a sentence."""
     return " ".join(chance.choices(_WORDS, k=count)).capitalize() + "."
 
 
 def prose(chance: random.Random, sentences: int) -> str:
-    """A paragraph."""
+    """Return a paragraph."""
     return " ".join(words(chance, chance.randint(8, 16)) for _ in range(sentences))
 
 
@@ -35,7 +35,7 @@ class Maker:
         self.y = HEIGHT - 90
 
     def wrap(self, text: str, width: float, size: float = 10, font: str = "Helvetica") -> list[str]:
-        """Lines of at most that width."""
+        """Return lines of at most this width."""
         lines: list[str] = []
         for word in text.split():
             longer = f"{lines[-1]} {word}" if lines else word
@@ -48,11 +48,11 @@ class Maker:
     def text(
         self, text: str, x: float = 70, width: float = WIDTH - 140, size: float = 10, font: str = "Helvetica"
     ) -> None:
-        """A paragraph of ragged lines, and a gap after it."""
+        """Add a ragged paragraph, and a gap after it."""
         self.lines(self.wrap(text, width, size, font), x, size, font)
 
     def lines(self, lines: Sequence[str], x: float = 70, size: float = 10, font: str = "Helvetica") -> None:
-        """Lines as they are, and a gap after them."""
+        """Add lines unchanged, and a gap after them."""
         self.canvas.setFont(font, size)
         for line in lines:
             self.canvas.drawString(x, self.y, line)
@@ -60,12 +60,12 @@ class Maker:
         self.y -= 0.7 * LEADING
 
     def at(self, x: float, y: float, text: str, size: float = 10) -> None:
-        """A line at a place of its own."""
+        """Add a line at a given position."""
         self.canvas.setFont("Helvetica", size)
         self.canvas.drawString(x, y, text)
 
     def columns(self, left: Sequence[str], right: Sequence[str]) -> None:
-        """Two columns of paragraphs, side by side."""
+        """Add two columns of paragraphs, side by side."""
         top, low = self.y, self.y
         for x, paragraphs in ((60, left), (312, right)):
             self.y = top
@@ -75,7 +75,7 @@ class Maker:
         self.y = low
 
     def table(self, rows: Rows, widths: Sequence[float], x: float = 70, *, ruled: bool = True) -> None:
-        """A table; cells of several lines are divided at newlines."""
+        """Add a table; newlines separate lines within a cell."""
         self.canvas.setFont("Helvetica", 9)
         edges = [x + sum(widths[:i]) for i in range(len(widths) + 1)]
         top = self.y + 10
@@ -101,7 +101,7 @@ class Maker:
 
 
 def type3_pdf(path: Path, codes: list[int]) -> None:
-    """A page that shows `codes` in a bitmap font as TeX makes them: its glyphs are called "a27", nothing says more."""
+    """Write a page that shows `codes` in TeX's bitmap font: its glyphs are called "a27", without other information."""
     glyphs = sorted(set(codes))
     names = " ".join(f"{code} /a{code}" for code in glyphs)
     procedures = " ".join(f"/a{code} 6 0 R" for code in glyphs)

@@ -1,4 +1,4 @@
-"""Scans of pages whose text is known: drawn, turned, and put into PDFs and picture files."""
+"""Scans of pages with known text: rendered, turned, and put into PDFs and picture files."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +10,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 
 def pictures(pdf: Path, *, skew: float = 0.0, turn: int = 0) -> list[Image.Image]:
-    """The pages of a PDF as pictures at 150 dots an inch, turned against the clock."""
+    """Return the pages of a PDF as pictures at 150 dots an inch, turned counterclockwise."""
     found = []
     for page in pypdfium2.PdfDocument(pdf):
         picture = page.render(scale=150 / 72, grayscale=True).to_pil().convert("L")
@@ -20,12 +20,12 @@ def pictures(pdf: Path, *, skew: float = 0.0, turn: int = 0) -> list[Image.Image
 
 
 def scan(pdf: Path, into: Path, *, skew: float = 0.0, turn: int = 0) -> Path:
-    """A PDF of pictures of the pages of another."""
+    """Write a PDF of pictures of the pages of another."""
     return bound(pictures(pdf, skew=skew, turn=turn), into)
 
 
 def bound(pages: Sequence[Image.Image], into: Path) -> Path:
-    """A PDF of pictures."""
+    """Write a PDF of pictures."""
     canvas = Canvas(str(into))
     for picture in pages:
         size = picture.width * 72 / 150, picture.height * 72 / 150

@@ -1,4 +1,4 @@
-"""The queries that run, except those on running jobs, and the content that they touch."""
+"""The queries that run, except those on running jobs, and the database hits that they need."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -16,7 +16,7 @@ _AT_WORK = ("jobs/hold", "jobs/beat", "jobs/release")
 
 @contextmanager
 def queries_run() -> Iterator[dict[str, Query]]:
-    """The queries, by their names, that run while the `with` block does."""
+    """Yield the names of the queries that run in the `with` block."""
     found: dict[str, Query] = {}
 
     def noted(name: str, parameters: dict[str, Any]) -> Query:
@@ -31,8 +31,8 @@ def queries_run() -> Iterator[dict[str, Query]]:
 
 
 def queries_of(retriever: Retriever, question: str, k: int) -> list[str]:
-    """The names of the queries of a search for k passages, in order, when its collection was opened just now."""
-    retriever.context.refresh()  # a search in a slow run might refresh, which must not be counted
+    """Return the names of the queries of a search for k passages, in order, on a freshly opened collection."""
+    retriever.context.refresh()  # a slow run might refresh within the search, which must not count
     found: list[str] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(connection, "lookup", lambda name, given: found.append(name) or lookup(name, given))

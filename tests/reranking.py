@@ -1,4 +1,4 @@
-"""A server that ranks: it finds the texts most relevant that say least, in the protocol that it is made with."""
+"""A reranking server that scores the shortest texts as most relevant, in a chosen protocol."""
 
 import json
 import threading
@@ -15,9 +15,8 @@ from kgrag.text.tokens import words_of
 class Judge(ThreadingHTTPServer):
     """`speaks`: documents (Cohere, Jina, vLLM), logits (llama.cpp) or texts (Text Embeddings Inference).
 
-    `most`: texts that it takes at once; `longest`: characters of a text that it does not cut without being asked to.
-    `refusals`: statuses, and what it says, that it answers first; `said`: in place of its scores; `kept`: what it
-    answers with for ever.
+    `most`: limit of texts per call; `longest`: characters of a text above which it needs a request to truncate.
+    `refusals`: statuses and messages of its first replies; `said`: replaces its scores.
     """
 
     daemon_threads = True
@@ -41,7 +40,7 @@ class Judge(ThreadingHTTPServer):
         self.server_close()
 
     def settings(self, **more: Any) -> RerankerSettings:
-        """Return the scores of a client."""
+        """Return the settings of a client."""
         base = self.address if self.speaks == "texts" else f"{self.address}/v1"
         return RerankerSettings(**{"base_url": base, **more})
 

@@ -1,4 +1,4 @@
-"""A language model that says what a test tells it to: a server in a process of its own, reached over HTTP."""
+"""A language model whose replies a test controls: a server in a separate process, reached over HTTP."""
 
 import json
 import subprocess
@@ -18,7 +18,7 @@ TASKS = (
 
 
 class Steered:
-    """A server in a process of its own that a test tells what to do: its program prints its port as its first line."""
+    """A server in a separate process that a test controls; its program prints its port as its first line."""
 
     def __init__(self, program: str, *options: str) -> None:
         self._process = subprocess.Popen(
@@ -43,11 +43,11 @@ class Steered:
         self._process.stdout.close()
 
     def delay(self, seconds: float) -> None:
-        """How long each reply takes; those under way come at once."""
+        """Set the seconds per reply; replies in progress come at once."""
         self._post("delay", seconds=seconds)
 
     def reset(self) -> None:
-        """As it was when it started."""
+        """Restore the initial state."""
         self._post("reset")
 
     @property
@@ -58,7 +58,7 @@ class Steered:
 
     @property
     def most_under_way(self) -> int:
-        """How many requests were under way at once, at most."""
+        """The maximum number of parallel requests so far."""
         return int(self._state()["most_under_way"])
 
     def _state(self) -> dict[str, Any]:
@@ -80,7 +80,7 @@ class Scripted(Steered):
         self.base_url = f"{self._address}/v1"
 
     def settings(self, **changes: Any) -> ChatSettings:
-        """Settings that name this server, no cache, and a model of its own for each task."""
+        """Return settings that name this server, without a cache, and with a separate model for each task."""
         values: dict[str, Any] = {
             "base_url": self.base_url, "api_key": "test", "model": "other", "models": {task: task for task in TASKS},
             "cache": False, "timeout": 20.0,
@@ -88,7 +88,7 @@ class Scripted(Steered):
         return ChatSettings(**(values | changes))
 
     def env(self, **changes: Any) -> dict[str, str]:
-        """The same as environment variables."""
+        """Return the same as environment variables."""
         given = self.settings(**changes)
         values = given.model_dump(mode="json", exclude_unset=True, exclude_none=True)
         if given.api_key is not None:
@@ -99,11 +99,11 @@ class Scripted(Steered):
         }
 
     def say(self, task: str, *texts: str | dict[str, Any]) -> None:
-        """Replies to a task, in this order; the last one stays. A dict is said as JSON."""
+        """Set the replies to a task, in this order; the last one repeats. A dict becomes JSON."""
         self._post("say", task=task, texts=[t if isinstance(t, str) else json.dumps(t) for t in texts])
 
     def fail(self, *faults: str, task: str | None = None) -> None:
-        """Faults that come before replies, to that task or to any.
+        """Set faults that come before replies, for one task or any.
 
         "429", "429:2" (Retry-After: 2), "500" or any status, "400:MESSAGE", "quota" (429, insufficient_quota),
         "timeout", "cut" (in mid-body), "cut-error" (a 500, in its body), "malformed", "html", "empty", "truncated"
@@ -112,15 +112,15 @@ class Scripted(Steered):
         self._post("fail", task=task, faults=faults)
 
     def drip(self, seconds: float) -> None:
-        """How long it pauses between two words of a reply that it streams."""
+        """Set the pause between two words of a streamed reply."""
         self._post("drip", seconds=seconds)
 
     def batches(self, *ends: str, hold: int = 0) -> None:
-        """How batches end, one after another, those beyond completed; `hold`: how often they are still in progress."""
+        """Set how batches end in turn, by default completed; `hold`: how many requests find them in progress."""
         self._post("batches", ends=ends, hold=hold)
 
     def brain(self, path: Path) -> None:
-        """A file with reply(task, messages, request) -> str | None that is asked first."""
+        """Set a file with reply(task, messages, request) -> str | None, which is asked first."""
         self._post("brain", path=str(path))
 
     @property
@@ -130,23 +130,23 @@ class Scripted(Steered):
 
     @property
     def prompts(self) -> list[str]:
-        """Return the text of each call after the instructions."""
+        """The text of each call after the instructions."""
         return [call["messages"][1]["content"] for call in self.calls]
 
     @property
     def calls(self) -> list[dict[str, Any]]:
-        """The requests that were answered with a reply, each with its `task`."""
+        """The answered requests, each with its `task`."""
         found: list[dict[str, Any]] = self._state()["calls"]
         return found
 
     @property
     def sent(self) -> list[dict[str, Any]]:
-        """The batches that were begun."""
+        """The batches created so far."""
         found: list[dict[str, Any]] = self._state()["batches"]
         return found
 
     @property
     def files(self) -> list[str]:
-        """The ids of the files that are held."""
+        """The ids of the stored files."""
         found: list[str] = self._state()["files"]
         return found

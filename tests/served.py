@@ -1,4 +1,4 @@
-"""A real server on loopback, in a thread of the tests, and clients of it."""
+"""A real server on loopback, in a thread of the tests, and its clients."""
 
 import threading
 import time
@@ -24,7 +24,7 @@ SHIPS = {
 
 
 def finish_late(patch: pytest.MonkeyPatch) -> None:
-    """Jobs rest when they come to their documents, so that whoever looks at one now and then sees that stage."""
+    """Pause jobs at their documents, so that an occasional observer sees that stage."""
     progress, rested = _Running.progress, set[str]()
 
     def late(self: _Running, stage: str, done: int, total: int | None) -> None:
@@ -37,7 +37,7 @@ def finish_late(patch: pytest.MonkeyPatch) -> None:
 
 
 class Served:
-    """Serves a database; `tokens` are the keys that were made, by their names."""
+    """Serves a database; `tokens` are the keys by name."""
 
     def __init__(self, kg: KnowledgeGraph, folder: Path, **options: Any) -> None:
         self.keys = Keys(folder / "keys.json")
@@ -68,14 +68,14 @@ class Served:
         return self.tokens[name]
 
     def session(self, name: str) -> str:
-        """The id of a new session of the key of that name."""
+        """Return the id of a new session of a named key."""
         id = Sessions(self.keys).open(self.tokens[name])
         assert id is not None
         return id
 
     def client(self, name: str | None = None, **options: Any) -> httpx.Client:
-        """A client with the key of that name, or with none."""
+        """Return a client with a named key, or without one."""
         headers = {"Authorization": f"Bearer {self.tokens.get(name, name)}"} if name else {}
-        # without TLS: to read what authorities there are takes 25 ms each time
+        # without TLS, since loading the certificate authorities takes 25 ms each time
         own = {"timeout": 60, "verify": False, "trust_env": False}
         return httpx.Client(base_url=self.url, headers=headers, **(own | options))

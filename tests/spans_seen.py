@@ -1,4 +1,4 @@
-"""Spans that are kept in memory, and the names that OpenTelemetry's conventions have for them."""
+"""Spans recorded in memory, and the names in OpenTelemetry's conventions."""
 
 import warnings
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from kgrag.runtime.spans import traced
 
 
 def gen_ai_names() -> set[str]:
-    """The attributes of generative AI, as OpenTelemetry's own package has them."""
+    """Return the attributes of generative AI from OpenTelemetry's own package."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from opentelemetry.semconv._incubating.attributes import gen_ai_attributes
@@ -21,7 +21,7 @@ def gen_ai_names() -> set[str]:
 
 @contextmanager
 def spans_seen() -> Iterator[list[ReadableSpan]]:
-    """The spans of the `with` block, which are there at its end; their names are held to the conventions."""
+    """Yield the spans of the `with` block, complete at its end; their names must follow the conventions."""
     exporter, provider = InMemorySpanExporter(), TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     found: list[ReadableSpan] = []

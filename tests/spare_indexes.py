@@ -1,15 +1,15 @@
-"""Empty indexes for collections that tests make: whenever one is made later, Neo4j plans every query anew."""
+"""Empty indexes for test collections, since Neo4j replans every query whenever an index is made."""
 
 from kgrag.graph.connection import Graph
 from kgrag.graph.description import describe
 from kgrag.graph.schema import SLOTS, await_all, ensure_fulltext_indexes, ensure_schema, ensure_vector_indexes
 
-_DOCUMENTS, _KNOWLEDGE = 14, 3  # collections that there are at once, about
-_DIMENSION = 256  # vectors of the built-in embedder
+_DOCUMENTS, _KNOWLEDGE = 14, 3  # approximate maximum of collections at once
+_DIMENSION = 256  # of the built-in embedder
 
 
 def make_spare_indexes(graph: Graph) -> None:
-    """Make indexes as collections leave them when they are removed."""
+    """Make indexes like those that removed collections leave."""
     ensure_schema(graph)
     kinds = [(_DIMENSION, SLOTS[0], describe().labels("indexed"))] * _DOCUMENTS
     kinds += [(0, "", ("Entity", "Triple"))] * _KNOWLEDGE

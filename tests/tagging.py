@@ -1,4 +1,4 @@
-"""A TAGME of the tests: a server in a process of its own, reached over HTTP."""
+"""A TAGME of the tests: a server in a separate process, reached over HTTP."""
 
 import json
 from collections.abc import Mapping
@@ -20,18 +20,18 @@ class LocalTagme(Steered):
         self.endpoint = f"{self._address}/tag"
 
     def settings(self, **changes: Any) -> TagmeSettings:
-        """Settings that name this server, and no cache."""
+        """Return settings that name this server, without a cache."""
         values: dict[str, Any] = {
             "endpoint": self.endpoint, "token": SecretStr(TOKEN), "cache": False, "timeout": 20.0, "retries": 3,
         }  # fmt: skip
         return TagmeSettings(**(values | changes))
 
     def fail(self, *faults: str) -> None:
-        """Faults that come before replies."""
+        """Set faults that come before replies."""
         self._post("fail", faults=faults)
 
     def knows(self, **spots: list[Any]) -> None:
-        """Further articles that it finds."""
+        """Add articles that it finds."""
         self._post("spots", spots=spots)
 
     @property

@@ -21,7 +21,7 @@ _PARTS = {kind.__name__: kind for parts in (RETRIEVERS, STRATEGIES) for kind in 
 
 
 def _unbounded(schema: Any, where: str) -> Iterator[str]:
-    """Places in a JSON schema where a number has no lower or no upper bound, or a list no longest length."""
+    """Yield places in a JSON schema with an unbounded number, or a list without a maximum length."""
     if isinstance(schema, dict):
         number = schema.get("type") in ("integer", "number") and not schema.keys() & {"enum", "const"}
         if number and not all(schema.keys() & {end, f"exclusive{end.title()}"} for end in ("minimum", "maximum")):
@@ -63,7 +63,7 @@ def test_requests() -> None:
 
 
 def _named(schema: Any, forms: dict[str, Any]) -> set[str]:
-    """The forms that a schema names, and the forms that these name."""
+    """Return the forms that a schema names, and the forms that these name."""
     names = set(re.findall(r'#/components/schemas/([^"]+)', json.dumps(schema)))
     return names.union(*(_named(forms[name], forms) for name in names))
 

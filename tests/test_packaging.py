@@ -1,4 +1,4 @@
-"""pyproject.toml lists the packages, data and dependencies that the folders hold."""
+"""pyproject.toml lists the packages, data and dependencies in the folders."""
 
 import re
 import tomllib
@@ -52,7 +52,7 @@ def test_every_dependency_is_pinned_to_a_version_that_it_allows() -> None:
 
 
 def test_every_extra_that_is_named_is_there() -> None:
-    """`make extra EXTRA=a,b` in pages, `install_hint("a")` in messages, `'.[a,b]'` where pip is called itself."""
+    """`make extra EXTRA=a,b` in pages, `install_hint("a")` in messages, `'.[a,b]'` in direct pip calls."""
     named = re.compile(r"(?:(?:kgrag|'\.|\"\.)\[|install_hint\(['\"]|\bEXTRA=)([a-z][a-z0-9\-, ]*)")
     places = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *files(), *(ROOT / "docker").rglob("*.*")]
     found = {
@@ -67,7 +67,7 @@ def test_every_extra_that_is_named_is_there() -> None:
 
 
 def test_there_is_an_entry_a_version() -> None:
-    """The versions of CHANGELOG.md: this one first, none twice, older ones below."""
+    """The versions of CHANGELOG.md are unique and in descending order, starting with the current one."""
     versions = re.findall(r"^## (\d+\.\d+\.\d+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert versions[0] == __version__
     assert versions == sorted(set(versions), key=Version, reverse=True)

@@ -1,4 +1,4 @@
-"""The public names are one list, tests/public_names.txt; `python tests/test_public.py --write` writes it anew."""
+"""The public names are one list, tests/public_names.txt; `python tests/test_public.py --write` updates it."""
 
 import dataclasses
 import inspect
@@ -26,9 +26,9 @@ PACKAGES = (
     "kgrag.passages", "kgrag.values.rows", "kgrag.values.results", "kgrag.settings",
 )  # fmt: skip
 REGISTERED = ("kgrag.retrievers", "kgrag.strategies")
-"""Groups of entry points whose classes users import; what other groups name is found by its name."""
+"""Groups of entry points whose classes users import; other groups' objects are used by name."""
 NOT_LISTED = {"kgrag.adapters": "each needs another framework, and has an environment of its own (tests/adapters)"}
-"""Names that documents import though they are not in the list, and why."""
+"""Names that documents import although the list lacks them, and the reason."""
 SPOKEN = ("__aiter__", "__contains__", "__getitem__", "__iter__", "__len__")
 """Methods called through Python syntax."""
 METHODS = (FunctionType, classmethod, staticmethod, property, cached_property)
@@ -49,7 +49,7 @@ _LISTED = {kind for kind in PUBLIC.values() if isinstance(kind, type)}
 
 
 def members(kind: type) -> Iterator[tuple[str, Any]]:
-    """The methods and properties that a class defines or declares, without members of a public base class."""
+    """Return the methods and properties that a class defines or declares, without those of a public base class."""
     known = {name for base in kind.__mro__[1:] if base in _LISTED for name in _has(base)}
     for name in sorted(_has(kind) - known):
         home = next(base for base in kind.__mro__ if name in vars(base) or name in inspect.get_annotations(base))
@@ -67,7 +67,7 @@ def _has(kind: type) -> set[str]:
 
 
 def signature(value: Any) -> str:
-    """The arguments of a function or class with their defaults, "" for a plain value; types are left to mypy."""
+    """Return the arguments of a function or class with their defaults, "" for a plain value; mypy checks types."""
     if isinstance(value, type) and issubclass(value, BaseModel):
         return _of_fields(value, "*")
     if isinstance(value, type) and issubclass(value, Retriever | Strategy) and value not in (Retriever, Strategy):
@@ -92,7 +92,7 @@ def _of_fields(model: type[BaseModel], first: str) -> str:
 
 
 def lines() -> Iterator[str]:
-    """A line a name; what several packages offer is told in full by the one that it was made in."""
+    """Yield a line for each name; a name in several packages is shown in full only in its own."""
     for name, value in PUBLIC.items():
         first = max((other for other in PUBLIC if PUBLIC[other] is value), key=len)
         if isinstance(value, type | FunctionType) and first != name:
@@ -122,7 +122,7 @@ def test_every_public_name_says_what_it_is() -> None:
 
 
 def _said(value: Any) -> bool:
-    """Whether it has a docstring of its own, not one that dataclass made up."""
+    """Return whether an object has its own docstring, not a generated one of dataclass."""
     return bool(value.__doc__) and not value.__doc__.startswith(f"{value.__name__}(")
 
 

@@ -34,7 +34,7 @@ _VALUES: dict[Any, some.SearchStrategy[Any]] = {
 
 
 def _of(kind: Any) -> some.SearchStrategy[Any]:
-    """Values of a type: the values above, and values built from them."""
+    """Return a strategy for a type: the values above, or values built from them."""
     if kind in _VALUES:
         return _VALUES[kind]
     if kind is Event:
@@ -50,7 +50,7 @@ def _of(kind: Any) -> some.SearchStrategy[Any]:
     return some.lists(*inner, max_size=2).map(tuple) if ... in get_args(kind) else some.tuples(*inner)
 
 
-# The hits, citations and events of one answer share a few passages
+# The hits, citations and events of one answer share a few passages.
 _POOL = some.shared(some.lists(_of(Passage), min_size=1, max_size=5, unique_by=lambda passage: passage.id), key="pool")
 _VALUES[Passage] = _POOL.flatmap(some.sampled_from)
 _VALUES[Hit] = some.builds(Hit, _of(Passage), _of(float), _of(tuple[Step, ...]))  # events do not keep copies

@@ -17,7 +17,7 @@ ROWS = [
 
 @contextmanager
 def world(kg: KnowledgeGraph, name: str, folder: Path) -> Iterator[str]:
-    """The collection of these facts."""
+    """Make the collection of these facts, and yield its name."""
     path = folder / f"{name}.csv"
     path.write_text("\n".join(ROWS) + "\n", encoding="utf-8")
     KnowledgeGraph.import_knowledge(path, name, settings=kg.settings)

@@ -1,4 +1,4 @@
-"""The same five tasks in kgrag and in its peers, without a language model: lines of code, seconds, and what came of it.
+"""Compare five tasks in kgrag and in its peers, without a language model: lines of code, seconds, and results.
 
     python bench/peers/five_tasks.py [NAME ...] [--environments build/peers]
 
@@ -41,13 +41,13 @@ APOC = (
     Jar("org.neo4j.procedure", "apoc-common", "5.26.19", "",
         "b1ea58a4cf9509181fdb0130151f9b84be4169250b6fd91b998f9d0534e64096", 388557),
 )  # fmt: skip
-"""Procedures that neo4j-graphrag writes relationships with."""
+"""Procedures that neo4j-graphrag needs for writing relationships."""
 
 
 class System(NamedTuple):
-    """A measured system. `packages`: those of its environment, the first with its version; empty: this environment.
+    """A measured system. `packages`: of its environment, the first with its version; empty: this environment.
 
-    `plugins`: of a Neo4j of its own, None for a system that writes to none.
+    `plugins`: of its own Neo4j; None for a system that does not write to Neo4j.
     """
 
     title: str
@@ -78,7 +78,7 @@ TASKS = {
 
 
 def main() -> None:
-    """The command line."""
+    """Parse the command line and compare."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(SYSTEMS)}; all without")
     parser.add_argument("--environments", type=Path, default=HERE.parents[1] / "build" / "peers", metavar="DIR")
@@ -99,7 +99,7 @@ def main() -> None:
 
 
 def environment(system: System, folder: Path) -> Path:
-    """The Python of a system, in an environment that is made if it is not there."""
+    """Return the Python of a system, in an environment that is created if it is missing."""
     if not system.packages:
         return Path(sys.executable)
     python = folder / re.sub(r"\W", "-", system.packages[0]) / "bin" / "python"
@@ -111,7 +111,7 @@ def environment(system: System, folder: Path) -> Path:
 
 
 def installed(system: System, python: Path) -> str:
-    """The version of the measured package."""
+    """Return the version of the measured package."""
     if not system.packages:
         return version("kgrag")
     code = f"from importlib.metadata import version; print(version({system.packages[0]!r}))"
@@ -119,13 +119,13 @@ def installed(system: System, python: Path) -> str:
 
 
 def counted(script: Path) -> dict[str, int]:
-    """Lines of each function, including the functions it calls; `ingest` also has the lines of `start` and classes.
+    """Count lines of each function with the functions it calls; `ingest` also has the lines of `start` and classes.
 
     Comments, empty lines, imports and the first line of a function are not counted.
     """
     tree = ast.parse(script.read_text(encoding="utf-8"))
     own = {n.name: n for n in tree.body if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
-    if script.name == "with_lightrag_graph.py":  # which begins as the other does
+    if script.name == "with_lightrag_graph.py":  # it begins like the other script
         own |= {k: v for k, v in _functions(HERE / "with_lightrag.py").items() if k in ("start", "_embed")}
 
     def reached(name: str, known: set[str]) -> set[str]:
@@ -174,7 +174,7 @@ def results(system: System, python: Path) -> list[dict[str, Any]]:
 
 
 def written(folder: Path) -> dict[str, Any]:
-    """Write the demo's articles as files, one with a made-up word; the questions, with their gold as paths."""
+    """Write the demo's articles as files, one with an invented word; return the questions, with their gold as paths."""
     paths: dict[str, str] = {}
     with corpus() as source:
         for document in load(source, root=source):
@@ -192,7 +192,7 @@ def written(folder: Path) -> dict[str, Any]:
 
 @contextmanager
 def server(system: System, home: Path) -> Iterator[dict[str, str]]:
-    """The environment variables of a Neo4j of its own, for a system that writes to one."""
+    """Yield the environment variables of a system's own Neo4j, if it writes to one."""
     if system.plugins is None:
         yield {}
         return

@@ -1,10 +1,10 @@
-"""Five tasks done by one system, timed and checked; it prints a line of JSON for each.
+"""Run five tasks with one system, timed and checked; print a line of JSON for each.
 
-A script beside this file has functions, plain or awaited, that `main` calls: `start(store)` gives what the others take
-first; `ingest(system, folder)`; `ask(system, question)`, the texts of at most five passages, best first;
+A script in this folder has functions, plain or awaited, that `main` calls. `start(store)` returns the first argument of
+the others: `ingest(system, folder)`; `ask(system, question)`, the texts of at most five passages, best first;
 `change(system, folder, file)`; `delete(system, folder, file)`; `explain(system, question)`; `only(system, question,
-kind)`, as `ask`, of one kind of document alone. What a system cannot do stands in LACKS: name of the function -> why.
-It needs the standard library alone, and `wordllama` for the vectors that all systems share.
+kind)`, like `ask` for one kind of document only. LACKS lists what a system cannot do: name of the function -> why. The
+script needs only the standard library, and `wordllama` for the vectors that all systems share.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from typing import Any
 
 TOP = 5
 OLD, NEW = "Zembrik", "Quorvax"
-"""Words that stand in one document alone, before and after it is changed."""
+"""Words that occur in only one document, before and after it is changed."""
 _ALL = "MATCH (n) RETURN properties(n) AS its UNION ALL MATCH ()-[r]->() RETURN properties(r) AS its"
 
 
@@ -30,7 +30,7 @@ class NoModelError(Exception):
 
 
 async def no_model(*_: Any, **__: Any) -> str:
-    """A stand-in for a language model. Raises NoModelError."""
+    """Stand in for a language model. Raises NoModelError."""
     raise NoModelError
 
 
@@ -42,29 +42,29 @@ def _model() -> Any:
 
 
 def embed(texts: Sequence[str]) -> Any:
-    """Vectors of 256 numbers, of length 1: float32 [n, 256]."""
+    """Return vectors of 256 numbers, of length 1: float32 [n, 256]."""
     return _model().embed([text or " " for text in texts], norm=True)
 
 
 class Tokens:
-    """A tokenizer that nothing need be fetched for."""
+    """A tokenizer that needs no download."""
 
     def encode(self, text: str) -> list[int]:
-        """The numbers of its tokens."""
+        """Return the numbers of a text's tokens."""
         return list(_model().tokenizer.encode(text, add_special_tokens=False).ids)
 
     def decode(self, tokens: list[int]) -> str:
-        """The text of tokens."""
+        """Return the text of tokens."""
         return str(_model().tokenizer.decode(tokens))
 
 
 def documents(folder: Path) -> dict[str, str]:
-    """Path within the folder -> text, of every document."""
+    """Return path within the folder -> text, for every document."""
     return {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in folder.rglob("*.md")}
 
 
 def driver() -> Any:
-    """Neo4j's driver, connected to the server of this run."""
+    """Return Neo4j's driver, connected to the server of this run."""
     import neo4j
 
     return neo4j.GraphDatabase.driver(
@@ -73,7 +73,7 @@ def driver() -> Any:
 
 
 def main(functions: dict[str, Any]) -> None:
-    """Do the tasks: FOLDER STORE QUESTIONS on the command line."""
+    """Run the tasks: FOLDER STORE QUESTIONS on the command line."""
     folder, store, questions = Path(sys.argv[1]), Path(sys.argv[2]), json.loads(Path(sys.argv[3]).read_text())
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
@@ -137,12 +137,12 @@ def main(functions: dict[str, Any]) -> None:
 
 
 def _is_of(passage: str, document: str) -> bool:
-    """Whether a passage is of a document: ends as a part of it does."""
+    """Return whether a document contains the end of a passage."""
     return " ".join(passage.split())[-60:] in " ".join(document.split())
 
 
 def _left(word: str, store: Path) -> int:
-    """How many files of the store, nodes and relationships still hold a word, in capitals or not."""
+    """Return how many files of the store, nodes and relationships still contain a word, in any case."""
     word = word.lower()
     files = sum(word.encode() in path.read_bytes().lower() for path in store.rglob("*") if path.is_file())
     if "NEO4J_URI" not in os.environ:

@@ -1,7 +1,7 @@
-"""The five tasks with Microsoft's GraphRAG, without a language model: its method "fast" but for reports.
+"""The five tasks with Microsoft's GraphRAG, without a language model: its method "fast", without reports.
 
 Its results are the context that its local search would show a model. Noun phrases come from spaCy's small English
-model, since no package holds the usual medium one.
+model, since no package contains the usual medium one.
 """
 
 import shutil

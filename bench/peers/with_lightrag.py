@@ -1,4 +1,4 @@
-"""The five tasks with LightRAG, without a language model: passages alone (process option "!"), mode "naive"."""
+"""The five tasks with LightRAG, without a language model: only passages (process option "!"), mode "naive"."""
 
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ async def start(store: Path) -> LightRAG:
     rag = LightRAG(
         working_dir=str(store),
         llm_model_func=tasks.no_model,
-        tokenizer=Tokenizer("local", tasks.Tokens()),  # the usual one is fetched
+        tokenizer=Tokenizer("local", tasks.Tokens()),  # the default one is downloaded
         embedding_func=EmbeddingFunc(embedding_dim=256, max_token_size=8192, func=_embed),
     )
     await rag.initialize_storages()

@@ -1,6 +1,6 @@
 """The five tasks with LightRAG, without a language model: a graph made by hand (`ainsert_custom_kg`), mode "mix".
 
-The graph comes from titles: an entity for each article, and a relation to each article whose title it names.
+The graph comes from titles: an entity for each article, and a relation to each article whose title it contains.
 """
 
 import re
@@ -37,7 +37,7 @@ async def ingest(rag: LightRAG, folder: Path) -> str:
 
 
 async def _data(rag: LightRAG, question: str) -> Any:
-    names = re.findall(r"(?<=\s)[A-ZÖ][\w.]*(?: [A-Z]\w*)*", question)  # a model names them otherwise
+    names = re.findall(r"(?<=\s)[A-ZÖ][\w.]*(?: [A-Z]\w*)*", question)  # usually a model finds names
     parameters = QueryParam(
         mode="mix", chunk_top_k=5, enable_rerank=False, hl_keywords=[question], ll_keywords=names or [question]
     )

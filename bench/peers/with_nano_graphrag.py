@@ -1,10 +1,10 @@
-"""The five tasks with nano-graphrag, as far as they go without a language model."""
+"""The five tasks with nano-graphrag, as far as possible without a language model."""
 
 from pathlib import Path
 from typing import Any
 
 import tasks
-from litellm.litellm_core_utils import default_encoding  # noqa: F401 - brings the tokens that are fetched otherwise
+from litellm.litellm_core_utils import default_encoding  # noqa: F401 - has the tokens that are otherwise downloaded
 from nano_graphrag import GraphRAG
 from nano_graphrag._utils import EmbeddingFunc
 

@@ -1,1 +1,1 @@
-"""The lab: question sets, experiments with retrievers and systems, papers, training, and grading of answers."""
+"""The lab: question sets, experiments with retrievers and systems, papers, training, and grades of answers."""

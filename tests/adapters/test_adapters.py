@@ -1,4 +1,4 @@
-"""Each framework, as its users install it in an environment of its own, finds and answers what kgrag does."""
+"""Each framework, installed in a separate environment as its users do, gives kgrag's hits and answers."""
 
 import json
 import os
@@ -50,7 +50,7 @@ def test_a_framework_finds_and_answers_what_kgrag_does(
     ranking = kg[ships].search(_QUESTION, k=2)
     assert found["titles"] == [hit.passage.title for hit in ranking]
     assert found["filtered"] == 0
-    assert set(found["titles"]) == {"Fjord Queen", "Ole Brandvik"}  # both steps, by one search
+    assert set(found["titles"]) == {"Fjord Queen", "Ole Brandvik"}  # both steps, with one search
     assert found["texts"] == [hit.passage.text for hit in ranking]
     told = found["told"]
     assert told["passage"] == ranking[0].passage.id and told["country"] == "Norway" and told["trail"]

@@ -1,4 +1,4 @@
-"""The programs of docs/agents.md, each as its framework's users run it, with a model that is scripted."""
+"""The programs of docs/agents.md run as each framework's users run them, with a scripted model."""
 
 import json
 import os
@@ -72,7 +72,7 @@ def test_a_program_of_the_page_asks_kgrag_and_answers_from_its_passages(
 
     asked, told = scripted.calls
     offered = {tool["function"]["name"].rpartition("_")[2] for tool in asked["tools"]}
-    assert {"search", "passage"} <= offered and "read-cypher" not in offered  # the key is of one collection
+    assert {"search", "passage"} <= offered and "read-cypher" not in offered  # the key is limited to one collection
     call = next(call for message in told["messages"] for call in message.get("tool_calls") or ())
     assert json.loads(call["function"]["arguments"]) == {"question": _QUESTION, "k": 3}
     reply = str(next(message["content"] for message in told["messages"] if message["role"] == "tool"))

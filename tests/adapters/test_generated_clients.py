@@ -1,4 +1,4 @@
-"""Clients that other tools generate from /openapi.json: whole, strictly typed, and they work."""
+"""Clients generated from /openapi.json by other tools are complete, strictly typed, and work."""
 
 import json
 import subprocess

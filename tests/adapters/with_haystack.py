@@ -1,4 +1,4 @@
-"""A Haystack program with kgrag: components alone and in a pipeline, in both ways of calling."""
+"""A Haystack program with kgrag: components alone and in a pipeline, called synchronously and asynchronously."""
 
 import asyncio
 import json
@@ -12,7 +12,7 @@ from kgrag.adapters.haystack import KgragAnswerer, KgragRetriever
 from kgrag.values.results import Filter
 
 collection, question = sys.argv[1:]
-peru = Filter({"country": "Peru"})  # which no document has
+peru = Filter({"country": "Peru"})  # matches no document
 with KnowledgeGraph.connect() as kg:
     found = KgragRetriever(kg[collection], top_k=2).run(query=question)["documents"]
     later = asyncio.run(KgragRetriever(kg[collection], top_k=2).run_async(query=question))["documents"]

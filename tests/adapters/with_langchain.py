@@ -11,7 +11,7 @@ from kgrag.adapters.langchain import KgragAnswer, KgragRetriever
 from kgrag.values.results import Filter
 
 collection, question = sys.argv[1:]
-peru = Filter({"country": "Peru"})  # which no document has
+peru = Filter({"country": "Peru"})  # matches no document
 with KnowledgeGraph.connect() as kg:
     retriever = KgragRetriever(collection=kg[collection], k=2)
     found = retriever.invoke(question)

@@ -12,14 +12,14 @@ from kgrag.adapters.llama_index import KgragQueryEngine, KgragRetriever
 from kgrag.values.results import Filter
 
 collection, question = sys.argv[1:]
-peru = Filter({"country": "Peru"})  # which no document has
+peru = Filter({"country": "Peru"})  # matches no document
 with KnowledgeGraph.connect() as kg:
     retriever = KgragRetriever(kg[collection], k=2)
     found = retriever.retrieve(question)
     later = asyncio.run(retriever.aretrieve(question))
     engine = KgragQueryEngine(kg[collection])
     answer = engine.query(question)
-    own = RetrieverQueryEngine.from_args(retriever, llm=MockLLM())  # the framework's own reader over our passages
+    own = RetrieverQueryEngine.from_args(retriever, llm=MockLLM())  # the framework's own reader over kgrag's passages
     print(json.dumps({
         "filtered": len(KgragRetriever(kg[collection], filter=peru).retrieve(question)),
         "titles": [n.metadata["title"] for n in found],

@@ -1,4 +1,4 @@
-"""A program of neo4j-graphrag with kgrag: a retriever alone and in GraphRAG, and answers in its form."""
+"""A program of neo4j-graphrag with kgrag: a retriever alone and in GraphRAG, and answers in its format."""
 
 import json
 import sys
@@ -11,7 +11,7 @@ from kgrag.adapters.neo4j_graphrag import KgragRAG, KgragRetriever
 from kgrag.values.results import Filter
 
 collection, question = sys.argv[1:]
-peru = Filter({"country": "Peru"})  # which no document has
+peru = Filter({"country": "Peru"})  # matches no document
 with KnowledgeGraph.connect() as kg:
     retriever = KgragRetriever(kg[collection])
     found = retriever.search(query_text=question, top_k=2).items

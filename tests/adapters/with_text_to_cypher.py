@@ -1,6 +1,6 @@
-"""Programs that have a model write Cypher over kgrag's graph: LangChain's chain, neo4j-graphrag's retriever.
+"""Programs in which a model writes Cypher over kgrag's graph: LangChain's chain, neo4j-graphrag's retriever.
 
-Both reach the graph through `cypher` of a KnowledgeGraph alone, as its owner, or of a RemoteKnowledgeGraph, as a guest.
+Both reach the graph only through `cypher`: of a KnowledgeGraph as its owner, or of a RemoteKnowledgeGraph as a guest.
 """
 
 import json
@@ -22,13 +22,13 @@ SCHEMA = "MATCH (s:Schema) UNWIND s.labels + s.relationships + s.properties AS l
 
 
 def records(kg: Any, statement: str, parameters: Any) -> list[neo4j.Record]:
-    """The rows of a statement as a driver gives them."""
+    """Return the rows of a statement in a driver's form."""
     rows = kg.cypher(statement, parameters)
     return [neo4j.Record(zip(rows.columns, row, strict=True)) for row in rows.values]
 
 
 class Graph:
-    """The graph store that LangChain's chain asks."""
+    """The graph store that LangChain's chain queries."""
 
     def __init__(self, kg: Any) -> None:
         self.kg = kg
@@ -45,7 +45,7 @@ class Graph:
 
 
 class Driver(neo4j.Driver):
-    """The driver that neo4j-graphrag's retriever asks."""
+    """The driver that neo4j-graphrag's retriever uses."""
 
     def __init__(self, kg: Any) -> None:
         self.kg = kg
@@ -56,19 +56,19 @@ class Driver(neo4j.Driver):
             records(self.kg, query_, parameters_),
             SimpleNamespace(query_type="r"),
             None,
-        )  # all that passes only reads
+        )  # only reading statements pass
 
     def __del__(self) -> None: ...
 
 
 class Retriever(Text2CypherRetriever):
-    """Does not ask for Neo4j's version, which no list of kgrag holds."""
+    """A retriever that does not ask for Neo4j's version, which the gateway does not allow."""
 
     VERIFY_NEO4J_VERSION = False
 
 
 class Model(LLMInterface):
-    """Says one thing."""
+    """A model that always gives the same reply."""
 
     def __init__(self, text: str) -> None:
         super().__init__("scripted")

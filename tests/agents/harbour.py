@@ -1,4 +1,4 @@
-"""A small coast, its facts as triples, among letters of no interest."""
+"""A small coast with its facts as triples, among irrelevant letters."""
 
 from kgrag.values.documents import Document, Section, Triple
 
@@ -18,7 +18,7 @@ FACTS = {
 
 
 def documents(facts: dict[str, list[tuple[str, str, str]]]) -> list[Document]:
-    """The coast, among letters of no interest."""
+    """Return the documents of the coast, among irrelevant letters."""
     found = [
         Document(
             title,

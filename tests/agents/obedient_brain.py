@@ -1,6 +1,6 @@
 """A brain of the scripted server that obeys every instruction it sees, except in text framed as data.
 
-From framed text it takes only facts, in sentences of a form that it can read.
+From framed text it only extracts facts, from sentences in a known form.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Documents with pages, tables and headings, and what questions about them should be answered with."""
+"""Documents with pages, tables and headings, and the expected answers to questions about them."""
 
 from kgrag.values.documents import Document, Page, Section, Table
 
@@ -11,7 +11,7 @@ def page_text(place: str, number: int) -> str:
 
 
 def report(key: str = "in/report.pdf", title: str = "Harbour Report", pages: int = 12, tables: int = 3) -> Document:
-    """More words than one passage holds, pages without labels; table N begins on page 2N + 1, the second goes on."""
+    """Return a report longer than a passage, without page labels; table N is on page 2N + 1, the second continues."""
     made = tuple(Page(n, page_text(PLACES[n - 1], n)) for n in range(1, pages + 1))
     sections, headings = [], ["1 Introduction", "2 Methods", "3 Findings", "3 Findings > 3.2 Losses", "4 Outlook"]
     for heading, first in zip(headings, (1, 3, 5, 8, 11), strict=True):
@@ -37,7 +37,7 @@ def report(key: str = "in/report.pdf", title: str = "Harbour Report", pages: int
 
 
 def manual() -> Document:
-    """Pages that are labelled i to iv, then 1 to 6."""
+    """Return a manual with pages labelled i to iv, then 1 to 6."""
     labels = ["i", "ii", "iii", "iv", "1", "2", "3", "4", "5", "6"]
     made = tuple(Page(n, f"Leaf {n} tells of sails and oars.", label) for n, label in enumerate(labels, 1))
     text = " ".join(p.text for p in made)
@@ -46,7 +46,7 @@ def manual() -> Document:
 
 
 def minutes() -> Document:
-    """A file with a name of many letters, two pages and a table each."""
+    """Return a file with a long name, two pages and a table on each."""
     made = (Page(1, "Móðir sat í stafni."), Page(2, "Ólafur rowed."))
     held = tuple(Table(n, (("Who", "Oars"), (f"Ólafur {n}", "2")), "", n, n) for n in (1, 2))
     text = f"{made[0].text} {made[1].text}"

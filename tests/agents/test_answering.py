@@ -1,4 +1,4 @@
-"""Answers of models: citations in the forms that models write, and abstentions."""
+"""Answers of models: citations in all common forms, and abstentions."""
 
 import pytest
 

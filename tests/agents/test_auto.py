@@ -1,4 +1,4 @@
-"""The cascade: one retrieval where it holds the answer, another strategy where the reader says that it does not."""
+"""The cascade: one retrieval if it has the answer, another strategy if the reader says that it does not."""
 
 import pytest
 from scripted import Scripted
@@ -46,7 +46,7 @@ def test_a_reader_that_always_answers_is_asked_twice_only_in_the_end(
     answer = talking[coast].ask(QUESTION, system="auto(then=ircot, abstain=false)+bm25", short=True)
     assert answer.text == "Bergen"
     first, last = (c["messages"] for c in scripted.calls if c["task"] == "answer")
-    assert first[0] != last[0]  # the one may abstain, the other must answer
+    assert first[0] != last[0]  # the first may abstain, the last must answer
 
     scripted.say("answer", "B")
     chosen = talking[coast].ask(QUESTION, system="auto(then=ircot)+bm25", choices=["Bergen", "Nordvika"])

@@ -1,4 +1,4 @@
-"""The end of a strategy: its own evidence, paths, facts, an answer; and failures of the end."""
+"""The end of a strategy: its own evidence, paths, facts or answer; and failures at the end."""
 
 import threading
 import time
@@ -25,7 +25,7 @@ HOME = Triple("Ole Brandvik", "grew up in", "Nordvika")
 
 
 class _Pair(Episode):
-    """Searches for a family and a river in one step, and lets the reader read both as a path."""
+    """An episode that searches for a family and a river in one step, and shows the reader both as a path."""
 
     pool = 30
 
@@ -54,7 +54,7 @@ class _Pair(Episode):
 
 
 class Pair(Strategy):
-    """Reads a path."""
+    """A strategy that shows a path."""
 
     name = "pair"
     summary = "reads a path"
@@ -112,14 +112,14 @@ def test_queries_of_a_step_have_roles_and_are_searched_at_once(
     talking: KnowledgeGraph, scripted: Scripted, coast: str
 ) -> None:
     scripted.say("answer", "Nordvika")
-    answer = _over(talking, coast, Pair).ask(QUESTION, depth=2)  # a barrier holds each search until the other began
+    answer = _over(talking, coast, Pair).ask(QUESTION, depth=2)  # a barrier makes searches overlap
     assert [e.role for e in answer.trace if isinstance(e, Asked)] == ["family", "river"]
     retrieved = [e for e in answer.trace if isinstance(e, Retrieved)]
     assert [(e.role, len(e.hits)) for e in retrieved] == [("family", 3), ("river", 2)]  # as many as the reader is shown
     (ranked,) = (e for e in answer.trace if isinstance(e, Ranked))
     assert [hit.passage.title for hit in ranked.hits] == ["Brandvik family", "Stilla"]
     (chained,) = (e for e in answer.trace if isinstance(e, Chained))
-    assert chained.step == 1  # so that it is kept with the step
+    assert chained.step == 1  # so that it is saved with the step
 
 
 def test_an_end_that_fails_costs_no_answer(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
@@ -137,7 +137,7 @@ def test_an_answer_of_its_own_asks_no_reader(talking: KnowledgeGraph, scripted: 
 
 
 class _Remembering(Retriever):
-    """Counts the queries of a question."""
+    """A retriever that counts the queries of a question."""
 
     name = "remembering"
     summary = "counts the queries of a question"
@@ -170,7 +170,7 @@ class _Late(GnnRet):
 
 
 class _Both(_Pair):
-    """The same, without waiting for both to be searched at once."""
+    """The same, without the barrier between parallel searches."""
 
     def retrieve(self, query: Query) -> list[Scored]:
         return self.inquiry.retriever.rank(query, 30)
@@ -234,7 +234,7 @@ def test_a_worked_example_comes_first_where_it_is_wanted(
     assert (answer.text, its["role"]) == ("Nordvika", "assistant")
     assert example["content"].count("Title: ") == 5 and its["content"] in example["content"]
     assert QUESTION in asked["content"] and QUESTION not in example["content"]
-    for options in ("abstain=false", "example=true"):  # one that may abstain is shown no example that never does
+    for options in ("abstain=false", "example=true"):  # an abstaining answer has no example that never abstains
         talking[coast].ask(QUESTION, system=f"single({options})+bm25", short=True)
         assert len(scripted.calls[-1]["messages"]) == 2
     assert find_paper("gear").setting("agents.answer.example") is True
@@ -253,7 +253,7 @@ def test_question_words_language_and_tokens_of_the_reader(
     talking[coast].ask(QUESTION, system="single(tokens=30)+bm25", short=True)
     assert _shown(scripted)[1].count("Title: ") == 1
     talking[coast].ask(QUESTION, system="single(tokens=1)+bm25", short=True)
-    assert _shown(scripted)[1].count("Title: ") == 1  # never none
+    assert _shown(scripted)[1].count("Title: ") == 1  # always at least one
 
 
 def test_one_of_several_choices(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:

@@ -1,4 +1,4 @@
-"""A model that fails in every way there is: each question ends, and no reply that came in is asked for again."""
+"""A model that fails in every way: each question ends, and no received reply is requested again."""
 
 import json
 import random
@@ -38,7 +38,7 @@ def _run(scripted: Scripted, graph_settings: Settings, coast: str, cache: Path, 
     order = [_FAULTS[i % len(_FAULTS)] for i in range(faults)]
     random.Random(5).shuffle(order)
     scripted.fail(*order)
-    chat = scripted.settings(cache=True, timeout=4.0, retries=2)  # longer than a busy machine stands still
+    chat = scripted.settings(cache=True, timeout=4.0, retries=2)  # longer than a busy machine stalls
     settings = graph_settings.model_copy(update={"chat": chat, "cache": cache})
     asked = [f"Where did the captain of the Fjord Queen grow up, letter {i}?" for i in range(questions)]
     answers = _ask_all(settings, asked, coast)

@@ -58,7 +58,7 @@ def test_the_facts_are_linked_to_the_graph(talking: KnowledgeGraph, scripted: Sc
     linked = [event for event in answer.trace if isinstance(event, Linked)]
     assert [event.text for event in linked] == ["Ole Brandvik captain of Fjord Queen", "Stilla known for salmon"]
     assert 0.9 < linked[0].score <= 1.0 and linked[1].score < linked[0].score
-    assert not [event for event in answer.trace if isinstance(event, Judged)]  # nothing follows from it
+    assert not [event for event in answer.trace if isinstance(event, Judged)]  # no verdict is needed
     why = {hit.passage.title: [step.name for step in hit.why] for hit in answer.ranking}
     assert "Ole Brandvik grew up in Nordvika" in why["Brandvik family"]
 

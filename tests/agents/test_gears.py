@@ -30,7 +30,7 @@ SYSTEM = f"gears(passages=2, knowledge=({WORLD},))+bm25"
 
 @pytest.fixture(scope="module")
 def both(kg: KnowledgeGraph, fill: Callable[..., str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The coast without triples; beside it, what everybody knows."""
+    """The coast without triples, and a collection of common knowledge."""
     fill(BARE, documents({}))
     with world(kg, WORLD, tmp_path_factory.mktemp("world")):
         yield BARE
@@ -161,7 +161,7 @@ def test_it_goes_as_printed(talking: KnowledgeGraph, scripted: Scripted, both: s
     assert answer.text == "The river Stilla is known for salmon [1]." and answer.problem == ""
     assert scripted.tasks == ["read", "rewrite-or-stop", "read", "filter", "answer"]
     kinds = [(e.step, type(e)) for e in answer.trace]
-    assert (1, Linked) not in kinds and (2, Linked) in kinds  # no graph in step 1 (section 5)
+    assert (1, Linked) not in kinds and (2, Linked) in kinds  # step 1 does not use the graph (section 5)
     linked = [e.text for e in answer.trace if isinstance(e, Linked)]
     assert linked == ["Ole Brandvik captain of Fjord Queen", "Ole Brandvik place of birth Nordvika"]
     remembered = [e.triples for e in answer.trace if isinstance(e, Remembered)]

@@ -1,7 +1,7 @@
-"""Documents with instructions: a model that obeys all but text framed as data obeys none of them.
+"""Documents with instructions: a model that obeys everything except framed data obeys none of them.
 
-What is tested is that no document can leave its frame, pose as another passage, or reach a model outside of the frames;
-whether a model heeds what the prompts say of frames is the model's own.
+The tests show that no document can leave its frame, imitate another passage, or reach a model outside of the frames.
+They do not show whether a model respects frames; that depends on the model.
 """
 
 from collections.abc import Callable
@@ -53,7 +53,7 @@ def test_no_answer_obeys_or_cites_them(talking: KnowledgeGraph, scripted: Script
         assert answer.text.startswith("Colin Archer designed it ["), system
         assert {c.passage.title for c in answer.citations} <= titles
     shown = [m["content"] for call in scripted.calls for m in call["messages"] if m["role"] == "user"]
-    assert any(ORDER in text for text in shown)  # they were read
+    assert any(ORDER in text for text in shown)  # the model was shown the orders
 
 
 def test_no_fact_is_theirs(talking: KnowledgeGraph, scripted: Scripted, ships: str) -> None:
@@ -64,7 +64,7 @@ def test_no_fact_is_theirs(talking: KnowledgeGraph, scripted: Scripted, ships: s
 
 
 def test_the_model_does_obey_what_is_not_framed() -> None:
-    """Else the two tests above would show nothing."""
+    """The model obeys unframed orders; otherwise the two tests above would prove nothing."""
     for text in HOSTILE.values():
         if "MALLORY" in text:
             asked = [{"role": "user", "content": f"[1] Title: Fram\n{text}\n\nQuestion: {QUESTION}"}]

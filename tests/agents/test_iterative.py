@@ -1,4 +1,4 @@
-"""ToG, GCoT, IRCoT, ITER-RETGEN, Self-Ask and BDTR against a scripted model: what they ask, search for and show."""
+"""ToG, GCoT, IRCoT, ITER-RETGEN, Self-Ask and BDTR on a scripted model: prompts, searches and evidence."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ def test_a_pool_keeps_the_best_score_of_any_query() -> None:
     assert [(x.id, x.score) for x in pool.ranking()] == [("a", 0.9), ("b", 0.7), ("c", 0.7)]
     ranks = Pool("rank")
     ranks.add([Scored("a", 31.0), Scored("b", 30.0)])
-    ranks.add([Scored("c", 2.0), Scored("b", 1.0)])  # a question of fewer words: lower scores, no worse passages
+    ranks.add([Scored("c", 2.0), Scored("b", 1.0)])  # a shorter query has lower scores, but not worse passages
     assert [(x.id, x.score) for x in ranks.ranking()] == [("a", 1 / 61), ("c", 1 / 61), ("b", 1 / 62)]
 
 
@@ -48,7 +48,7 @@ def test_what_the_model_writes_is_searched_for(
     scripted.say("answer", "salmon")
     answer = talking[coast].ask(QUESTION, system=f"{name}(steps=4, passages=3)+bm25", short=True)
     assert (answer.text, answer.problem) == ("salmon", "")
-    assert _queries(answer) == [QUESTION, f"Before the answer is clear: {_HOME}", _RIVER]  # only a reply that begins so
+    assert _queries(answer) == [QUESTION, f"Before the answer is clear: {_HOME}", _RIVER]  # only at the beginning
     assert scripted.tasks == [task, task, task, "answer"]
     first, second, third = map(_user, scripted.calls[:3])
     assert QUESTION in first and "(none)" in first and TEXTS["Brandvik family"] not in first
@@ -85,7 +85,7 @@ def test_ircot_goes_on_until_what_is_read_is_full(talking: KnowledgeGraph, scrip
     held = talking[coast].ask(QUESTION, system=f"{fill}, evidence=30, tokens={tokens:.0f})+dense", k=30)
     assert len(_queries(held)) == 3 and 10 < _user(scripted.calls[-1]).count("Title: ") < 15
     few = talking[coast].ask(QUESTION, system=f"{fill}, evidence=90)+dense", k=60)
-    assert (len(few.ranking), len(_queries(few))) == (35, 8)  # all there are, and one that finds nothing more
+    assert (len(few.ranking), len(_queries(few))) == (35, 8)  # all there are, and one search without new passages
 
 
 def test_tog_and_gcot_take_two_rounds(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
@@ -161,7 +161,7 @@ def test_self_ask_that_never_ends_is_answered_by_the_reader(
     assert answer.text == "salmon" and scripted.tasks.count("self-ask") == 2
     scripted.say("self-ask", "So the final answer is: cod")
     known = talking[coast].ask(QUESTION, system="self-ask+bm25", short=True)
-    assert known.text == "cod" and len(known.ranking) > 0  # the ranking has unread results, too
+    assert known.text == "cod" and len(known.ranking) > 0  # the ranking has unread hits, too
 
 
 def test_rgnn_asks_until_the_answers_are_enough(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
@@ -182,7 +182,7 @@ def test_rgnn_asks_until_the_answers_are_enough(talking: KnowledgeGraph, scripte
     scripted.say("critique", {"enough": False})
     scripted.say("answer", "trout")
     reader = talking[coast].ask(QUESTION, system="rgnn(steps=2, answer=reader)+bm25", short=True)
-    assert reader.text == "trout" and scripted.tasks[7:].count("critique") == 1  # nothing would follow from the last
+    assert reader.text == "trout" and scripted.tasks[7:].count("critique") == 1  # the last is not judged
 
 
 def _thoughts(scripted: Scripted) -> None:
@@ -237,7 +237,7 @@ def test_how_many_passages_bdtr_reads_is_told_by_their_scores(
     talking: KnowledgeGraph, scripted: Scripted, coast: str
 ) -> None:
     _thoughts(scripted)
-    last = {"covered_doc_indices": [30]}  # which by its own score would not be read
+    last = {"covered_doc_indices": [30]}  # its own score would not be read
     scripted.say("verify", last)
     kept = talking[coast].ask(QUESTION, system="bdtr(rounds=0, least=1)+dense", k=40)
     assert _user(scripted.calls[-1]).count("Title: ") > 1

@@ -1,4 +1,4 @@
-"""Which sentences of a passage a reader is shown; the citation is of the whole."""
+"""The sentences of a passage shown to a reader; the citation refers to the whole passage."""
 
 from scripted import Scripted
 

@@ -1,4 +1,4 @@
-"""Replies of small models as they are: which answer, and which say that the evidence lacks the answer."""
+"""Real replies of small models: which of them answer, and which say that the evidence lacks the answer."""
 
 import json
 from pathlib import Path
@@ -7,9 +7,9 @@ from kgrag.agents.replies import read_reply
 from kgrag.values.results import Passage
 
 _KEPT = json.loads(Path(__file__).with_name("replies.json").read_text(encoding="utf-8"))
-"""Replies to questions on the demo's corpus, ten of which it answers; `answers`: how a person reads the reply."""
+"""Replies to questions on the demo's corpus, which can answer ten; `answers`: a human judgement of the reply."""
 _UNCITED = 4
-"""Replies that begin with "Not in the evidence." and all the same tell what a passage says, without citing it."""
+"""Replies that begin with "Not in the evidence." but paraphrase a passage without citing it."""
 
 
 def test_replies_are_read_as_a_person_reads_them() -> None:

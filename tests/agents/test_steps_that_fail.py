@@ -1,4 +1,4 @@
-"""A step that fails is told with the answer, and a model that is out of reach is no evidence that lacks the answer."""
+"""A failed step is reported with the answer; an unreachable model does not mean that the evidence is insufficient."""
 
 import pytest
 from scripted import Scripted
@@ -20,7 +20,7 @@ _SYSTEMS = ("ircot(steps=2)+bm25", "gear(steps=2)+bm25", "self-ask+bm25", "iter-
 
 @pytest.fixture
 def failing(graph_settings: Settings, scripted: Scripted) -> KnowledgeGraph:
-    """A client with the scripted language model, which is asked once alone."""
+    """A client with the scripted language model, without retries."""
     return KnowledgeGraph.connect(settings=graph_settings.model_copy(update={"chat": scripted.settings(retries=0)}))
 
 
@@ -33,7 +33,7 @@ def test_a_dead_model_is_told(
     filter = Filter(source=source) if source else None
     with failing:
         found = failing[coast].ask(_QUESTION, system=system, filter=filter)
-    if not (source and system.startswith("single")):  # which asks nothing where nothing was found
+    if not (source and system.startswith("single")):  # it calls no model if nothing was found
         assert not found.text and "fails" in found.problem, found.text
     assert not found.found
 

@@ -1,4 +1,4 @@
-"""Structural questions: what they name is looked up as it stands; questions of content are left to the strategies."""
+"""Structural questions are answered by a look-up; questions about content are left to the strategies."""
 
 import itertools
 import threading
@@ -226,7 +226,7 @@ def test_without_pages_there_is_nothing_to_look_up(kg: KnowledgeGraph, plain: st
 
 
 def test_one_file_among_many(kg: KnowledgeGraph) -> None:
-    """An index finds it by its name, and lists no more than a few of the others."""
+    """An index finds one file by its name among many, and lists only a few of the others."""
     name = "structure-many"
     kg[name].ingest(replace(minutes(), key=f"deep/in/a{n}.pdf", title=f"Minutes {n}") for n in range(80))
     try:
@@ -247,7 +247,7 @@ def test_what_it_costs_a_question_of_content(kg: KnowledgeGraph, plain: str, cap
         caplog.clear()
         with caplog.at_level("DEBUG", "neo4j.io"):
             assert collection.look_up(question) is None
-        own = (record for record in caplog.records if record.thread == threading.get_ident())  # others end late
+        own = (record for record in caplog.records if record.thread == threading.get_ident())  # other threads end late
         return sum(" C: RUN " in record.getMessage() for record in own)
 
     opening = trips("Who designed the Fram?")
@@ -306,7 +306,7 @@ def test_content_within_a_page_is_read_there(talking: KnowledgeGraph, scripted: 
 
 
 def test_short_sections_that_share_a_passage(kg: KnowledgeGraph) -> None:
-    """Each is found by its own heading, on its own page; tables stand behind their captions."""
+    """Each is found by its own heading, on its own page; tables follow their captions."""
     texts = [f"{' '.join(f'Reed {n}.{i} bends in the wind.' for i in range(20))}" for n in range(1, 7)]
     sections = tuple(Section(text, f"{n} Part {n}", ((0, n),)) for n, text in enumerate(texts, 1))
     pages = tuple(Page(n, f"{n} Part {n}\n\n{text}", "iv"[n - 1 : n]) for n, text in enumerate(texts, 1))

@@ -1,4 +1,4 @@
-"""Sections that a question names by the words of their headings."""
+"""Sections that a question names by words of their headings."""
 
 import re
 from collections.abc import Callable

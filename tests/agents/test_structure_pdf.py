@@ -1,4 +1,4 @@
-"""Questions about the pages, tables and sections of PDFs whose text is known, from the file to the answer."""
+"""Questions about pages, tables and sections of PDFs with known text, from the file to the answer."""
 
 import random
 from collections import Counter
@@ -80,7 +80,7 @@ class Made:
 
 
 def two_columns(m: Made) -> None:
-    """A paper: sections of all lengths, in two columns."""
+    """Return a paper with sections of all lengths, in two columns."""
     for number, name in enumerate(("Introduction", "Related work", "Methods", "Results", "Outlook", "Thanks"), 1):
         m.heading(f"{number} {name}")
         m.columns(1 + number % 2, 1 + number % 2)
@@ -91,7 +91,7 @@ def two_columns(m: Made) -> None:
 
 
 def paper(m: Made) -> None:
-    """Sections that flow from the left column into the right one, over four pages."""
+    """Return a paper whose sections flow from the left column into the right one, over four pages."""
     m.maker.text("Of harbours and their ships", size=20)
     m.texts[1] = ["Of harbours and their ships"]
     number = 0
@@ -114,7 +114,7 @@ def paper(m: Made) -> None:
 
 
 def ruled(m: Made) -> None:
-    """A report with one or two ruled tables on a page, between paragraphs."""
+    """Return a report with one or two ruled tables on a page, between paragraphs."""
     for number in range(1, 13):
         m.paragraph()
         m.table(3 + number % 5, 2 + number % 4, ruled=True, caption=number != 7)
@@ -126,7 +126,7 @@ def ruled(m: Made) -> None:
 
 
 def aligned(m: Made) -> None:
-    """The same without lines."""
+    """Return the same without lines."""
     for number in range(1, 11):
         m.paragraph()
         m.table(4 + number % 4, 3 + number % 3, ruled=False)
@@ -136,7 +136,7 @@ def aligned(m: Made) -> None:
 
 
 def over_breaks(m: Made) -> None:
-    """Tables that go on on the next page, with and without their head repeated."""
+    """Return tables that continue on the next page, with and without a repeated header."""
     for again in (False, True):
         m.paragraph()
         rows = m.rows(80, 3)
@@ -153,7 +153,7 @@ def over_breaks(m: Made) -> None:
 
 
 def long(m: Made) -> None:
-    """300 pages with running heads, chapters, columns and tables."""
+    """Return 300 pages with running heads, chapters, columns and tables."""
     for number in range(1, 301):
         m.running("Annual Report of the Harbour Board")
         if number % 20 == 1:
@@ -170,7 +170,7 @@ def long(m: Made) -> None:
 
 
 def labelled(m: Made) -> None:
-    """A preface of pages i to iv, and pages 1 to 8."""
+    """Return a preface on pages i to iv, and pages 1 to 8."""
     m.maker.canvas.addPageLabel(0, style="ROMAN_LOWER", start=1)
     m.maker.canvas.addPageLabel(4, style="ARABIC", start=1)
     for number in range(1, 13):
@@ -213,7 +213,7 @@ def page_text(m: Made, number: int) -> str:
 
 
 def asked(m: Made) -> Iterator[tuple[str, str, str]]:
-    """(kind, question, expected answer)."""
+    """Yield (kind, question, expected answer)."""
     pages = sorted(set(m.texts) | {n for _, a, b, _ in m.tables for n in (a, b)})
     forms = (
         "page {} of {}",

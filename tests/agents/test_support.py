@@ -34,7 +34,7 @@ def test_short_answers(said: str, marked: bool) -> None:
     ("said", "marked"),
     [
         ("Colin Archer designed the Fram [1]. He built 200 boats [2].", ()),
-        ("He built 200 boats [1].", ("He built 200 boats.",)),  # the other one says so
+        ("He built 200 boats [1].", ("He built 200 boats.",)),  # passage 2 says so
         ("The Fram was launched in 1892 [1]. It was Igor Stravinsky, who designed it in 1893 [1].",
          ("It was Igor Stravinsky, who designed it in 1893.",)),
         ("The Fram was not designed by Colin Archer [1].", ("The Fram was not designed by Colin Archer.",)),
@@ -102,11 +102,11 @@ def test_effort(talking: KnowledgeGraph, coast: str) -> None:
     assert Single(talking[coast]).at_most() == (1, 500 + 5 * 200)
     assert Single(make_retriever("rrf(bm25, hipporag2)", talking[coast].context)).at_most()[0] == 2
     assert Auto(talking[coast]).at_most()[0] == 15
-    assert GlobalSearch(talking[coast]).at_most() == (0, 0)  # as many as there are batches of reports
+    assert GlobalSearch(talking[coast]).at_most() == (0, 0)  # depends on the number of report batches
 
 
 def test_no_more_calls_than_were_said(talking: KnowledgeGraph, coast: str, scripted: Scripted) -> None:
-    """The maximum is used if nothing ever suffices."""
+    """A question that nothing suffices for uses exactly the announced maximum of calls."""
     scripted.say("read", {"triples": [["Fram", "designed by", "Colin Archer"]]})
     scripted.say("reason", {"answerable": False, "why": "more is wanted"})
     for task, text in (("rewrite", "What else?"), ("think", "It is not known yet."), ("answer", "Larvik")):

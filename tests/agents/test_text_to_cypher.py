@@ -108,7 +108,7 @@ def test_twice_wrong_is_an_error_with_the_statement(talking: KnowledgeGraph, scr
         talking[coast].ask_cypher(QUESTION)
     assert WRITE in failure.value.message and "'cypher'" in failure.value.message
     assert "KGRAG_CHAT__MODELS" in failure.value.remedy
-    assert len(scripted.calls) == 3  # the empty reply is asked for again
+    assert len(scripted.calls) == 3  # the empty reply is retried
 
 
 def test_nothing_said(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:

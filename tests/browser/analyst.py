@@ -21,7 +21,7 @@ frame => {
 
 
 def reads_as(caption: str, name: str) -> bool:
-    """Whether a caption is a name as Browser draws it: the words that fit the circle, in order, the last one cut."""
+    """Return whether a caption is a name as Browser draws it: the words that fit the circle, the last one cut."""
     words = caption.removesuffix("…").split()
     return bool(words) and re.search(".*".join(map(re.escape, words)), " ".join(name.split())) is not None
 
@@ -31,19 +31,19 @@ class QueryFailed(Exception):
 
 
 class Analyst:
-    """A page with Neo4j Browser in it, which stacks its answers in frames: the newest comes first."""
+    """A page with Neo4j Browser, which stacks its answers in frames, the newest first."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
 
     @property
     def guide(self) -> Locator:
-        """The slides of the guide that greets."""
+        """The slides of the guide in the first frame."""
         return self.page.get_by_test_id("frame").filter(has_text="1. What is in here")
 
     @property
     def drawer(self) -> Locator:
-        """The guide at the side."""
+        """The guide in the sidebar."""
         return self.page.get_by_test_id("guidesDrawer")
 
     @property
@@ -52,7 +52,7 @@ class Analyst:
         return self.page.get_by_test_id("frame").first
 
     def connect(self, address: str, password: str) -> None:
-        """Open Neo4j Browser with the connection filled in, type the password and connect; a guide greets."""
+        """Open Neo4j Browser with the connection filled in, type the password and connect; a guide appears."""
         self.page.goto(address)
         self.page.get_by_test_id("password").fill(password)
         self.page.get_by_test_id("connect").click()
@@ -68,7 +68,7 @@ class Analyst:
         self.page.get_by_test_id("frame").nth(frames).wait_for()
 
     def run(self, cypher: str) -> None:
-        """Run a query and wait until its graph fills the window and stands still. Raises QueryFailed."""
+        """Run a query and wait until its graph fills the window and stops moving. Raises QueryFailed."""
         self.enter(cypher)
         self.wait_for_graph()
         self.frame.get_by_title("Fullscreen").click()
@@ -84,7 +84,7 @@ class Analyst:
             raise QueryFailed(self.frame.inner_text())
 
     def slides(self) -> Iterator[str]:
-        """Keep the guide at the side and go through its slides: yields the title of each, from the first on."""
+        """Show the guide in the sidebar and yield the title of each slide, from the first on."""
         self.guide.get_by_text("Keep the guide beside the results").click()
         title, further = self.drawer.locator("h3"), self.page.get_by_test_id("guideNextSlide")
         while True:
@@ -96,14 +96,14 @@ class Analyst:
             self.drawer.locator("h3").filter(has_not_text=shown).wait_for()
 
     def play(self) -> None:
-        """Click the triangle before the query of the slide, and wait for its graph."""
+        """Click the triangle before the slide's query, and wait for its graph."""
         frames = self.page.get_by_test_id("frame").count()
         self.drawer.locator("pre.runnable .fa-play-circle-o").click()
         self.page.get_by_test_id("frame").nth(frames).wait_for()
         self.wait_for_graph()
 
     def colours(self) -> dict[str, str]:
-        """The colour of each circle, by the node's number."""
+        """Return the colour of each circle by the node's number."""
         return {
             (node.get_attribute("aria-label") or "").removeprefix("graph-node"): str(
                 node.locator("circle.b-outline").get_attribute("fill")
@@ -119,11 +119,11 @@ class Analyst:
         }
 
     def overview(self) -> str:
-        """The panel beside the graph: labels, types and how many are drawn."""
+        """Return the panel beside the graph: labels, types and their counts."""
         return self.frame.get_by_test_id("vizInspector").inner_text()
 
     def click(self, number: str) -> str:
-        """Click a node and read the panel, which now shows its properties."""
+        """Click a node and return the panel, which now shows its properties."""
         self.frame.locator(f"g.node[aria-label='graph-node{number}'] circle.b-outline").click()
         self.frame.get_by_text("Node properties").wait_for()
         return self.overview()

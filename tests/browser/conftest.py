@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def place(graph_settings: Settings) -> dict[str, Any]:
-    """Return the output of `kgrag browser` for the tests' server."""
+    """The output of `kgrag browser` for the tests' server."""
     env = {"KGRAG_HOME": str(graph_settings.home)}
     result = CliRunner().invoke(main, ["browser", "--print", "--json"], env=env)
     assert result.exit_code == 0, result.output
@@ -30,7 +30,7 @@ def place(graph_settings: Settings) -> dict[str, Any]:
 
 @pytest.fixture
 def analyst(chromium: Browser, place: dict[str, Any]) -> Iterator[Analyst]:
-    """An analyst who has opened the address that `kgrag browser` prints. Nothing but the server can be reached."""
+    """An analyst at the address that `kgrag browser` prints, who can reach nothing but the server."""
     server = place["address"].partition("browser/")[0]
     password = Path(place["password_file"]).read_text(encoding="utf-8").strip()
     with chromium.new_context(viewport={"width": 1600, "height": 1000}, locale="en-US") as context:

@@ -1,4 +1,4 @@
-"""A drawing in a notebook: neo4j-viz draws it in our colours, and loads nothing from elsewhere."""
+"""A drawing in a notebook: neo4j-viz draws it in kgrag's colours, and loads nothing from elsewhere."""
 
 import re
 from pathlib import Path

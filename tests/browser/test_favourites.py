@@ -35,7 +35,7 @@ DROP = """
 
 
 def run(analyst: Analyst, title: str) -> str:
-    """Run a favourite and read its frame."""
+    """Run a favourite and return its frame."""
     frames = analyst.page.get_by_test_id("frame").count()
     analyst.page.get_by_test_id(f"scriptTitle-{title}").click()
     analyst.page.get_by_test_id("editor-Run").click()

@@ -20,12 +20,12 @@ from kgrag.values.events import Answer, Citation, Judged, Read, Retrieved, Rewri
 pytestmark = pytest.mark.browser
 
 _UNREADABLE = re.compile(r"[-\d\s.,:;…]*|.*\d[.,]\d{3,}.*|.*[0-9a-f]{12,}.*")
-"""Numbers, anything of an embedding, and ids."""
+"""Numbers, embeddings, and ids."""
 
 
 @pytest.fixture(scope="module")
 def demo(kg: KnowledgeGraph) -> Iterator[str]:
-    """The collection of the demo, with an answer that is kept."""
+    """The collection of the demo, with a saved answer."""
     with corpus() as folder:
         kg[COLLECTION].ingest(folder)
     kg[COLLECTION].build_tree()
@@ -48,7 +48,7 @@ def demo(kg: KnowledgeGraph) -> Iterator[str]:
 
 
 def _names(settings: Settings, numbers: list[str]) -> dict[str, tuple[str, list[str]]]:
-    """The name and labels of nodes, by the number under which Browser knows them."""
+    """Return the name and labels of nodes, by Browser's numbers of them."""
     assert settings.neo4j_uri and settings.neo4j_password
     auth = (settings.neo4j_user, settings.neo4j_password.get_secret_value())
     query = "MATCH (n) WHERE id(n) IN $ids RETURN toString(id(n)) AS id, n.name AS name, labels(n) AS labels"
@@ -85,7 +85,7 @@ def test_ten_steps_in_colours(
 
 
 def test_the_legend_has_the_same_colours(analyst: Analyst, kg: KnowledgeGraph, demo: str) -> None:
-    """Return the colours of both labels: Browser shows the second beside the first."""
+    """The legend has the graph's colour for both labels; Browser shows the second beside the first."""
     number = open_collection(kg.graph, demo).number
     analyst.enter(f":style {analyst.page.url.partition('?')[0]}kgrag/kgrag.grass")
     analyst.run(f"MATCH path = (:Passage {{collection: '{demo}', title: 'Brigus'}})-[:MENTIONS]->() RETURN path")

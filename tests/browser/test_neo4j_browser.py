@@ -43,7 +43,7 @@ NEIGHBOURS = (
 
 
 def graph_of(settings: Settings, cypher: str) -> neo4j.graph.Graph:
-    """The nodes and edges of a query, without Browser."""
+    """Return the nodes and edges of a query, without Browser."""
     assert settings.neo4j_uri and settings.neo4j_password
     auth = (settings.neo4j_user, settings.neo4j_password.get_secret_value())
     with neo4j.GraphDatabase.driver(settings.neo4j_uri, auth=auth) as driver:
@@ -51,7 +51,7 @@ def graph_of(settings: Settings, cypher: str) -> neo4j.graph.Graph:
 
 
 def number(node: neo4j.graph.Node) -> str:
-    """The number under which Browser knows a node."""
+    """Return Browser's number of a node."""
     return node.element_id.rsplit(":", 1)[-1]
 
 

@@ -37,7 +37,7 @@ def fleet(fill: Callable[..., str]) -> str:
 
 @pytest.fixture
 def asked(cli: CommandLine, scripted: Scripted, fleet: str, kg: KnowledgeGraph) -> Iterator[CommandLine]:
-    """The command line with a model that needs two steps; runs that were kept are deleted afterwards."""
+    """The command line with a model that needs two steps; saved runs are deleted afterwards."""
     scripted.say(
         "read",
         {"triples": [["Fram", "designed by", "Colin Archer"]]},

@@ -41,7 +41,7 @@ def guided(fill: Callable[..., str]) -> str:
 
 @pytest.fixture
 def local(graph_settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    """The command line takes the tests' server for this machine's own."""
+    """The command line, with the tests' server as the local one."""
     monkeypatch.setenv("KGRAG_HOME", str(graph_settings.home))
     return graph_settings
 
@@ -115,7 +115,7 @@ def test_the_style_has_a_rule_for_every_kind(cli: CommandLine, kg: KnowledgeGrap
     assert sheet.count("{") - sheet.count('"{') == sheet.count("}") - sheet.count('}"')
     target = tmp_path / "kgrag.grass"
     cli("browser", "--style", str(target))
-    others = re.compile(rf"\nnode\.\w+_c(?!{number} )\d+ \{{.*?\n\}}\n", re.DOTALL)  # which come and go meanwhile
+    others = re.compile(rf"\nnode\.\w+_c(?!{number} )\d+ \{{.*?\n\}}\n", re.DOTALL)  # these change meanwhile
     assert others.sub("", target.read_text(encoding="utf-8")) == others.sub("", sheet)
     assert "cannot be written" in cli("browser", "--style", str(tmp_path / "no" / "such.grass"), code=5).stderr
 

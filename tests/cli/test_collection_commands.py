@@ -15,7 +15,7 @@ def test_collections_are_a_table(cli: CommandLine, ships: str) -> None:
 
 def test_collections_are_among_what_is_listed(cli: CommandLine, ships: str) -> None:
     listed, own = cli.json("list", "collections"), cli.json("collections")
-    assert [c for c in listed if c["name"] == ships] == [c for c in own if c["name"] == ships]  # others come and go
+    assert [c for c in listed if c["name"] == ships] == [c for c in own if c["name"] == ships]  # others change
     assert any(c["name"] == ships for c in listed)
     assert "Did you mean 'collections'?" in cli("list", "colections", code=2).stderr
     assert "Did you mean 'list runs'?" in cli("runs", code=2).stderr

@@ -68,7 +68,7 @@ def test_demo_ingests_asks_and_shows_the_way_to_the_graph(cli: CommandLine, kg: 
             "keywords do not reach the answer"
         )
 
-    (kept,) = kg[COLLECTION].runs()  # once, for the guide
+    (kept,) = kg[COLLECTION].runs()  # saved once, for the guide
     assert (kept.question, kept.system, kept.steps) == (questions()[0].question, "pathrank", 1)
     for title, query in steps(demo_guide("http://localhost/")):
         assert len(kg.cypher(query)) > 0, title

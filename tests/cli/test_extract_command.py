@@ -18,7 +18,7 @@ _PRICES = {"extract": (1.0, 2.0), "other": (0.0, 0.0)}
 
 @pytest.fixture
 def model(scripted: Scripted) -> Scripted:
-    """A model that says of every passage the same."""
+    """A model that gives the same reply for every passage."""
     scripted.say("extract", _REPLY)
     return scripted
 

@@ -1,4 +1,4 @@
-"""Ctrl-C ends a command wherever it strikes."""
+"""Ctrl-C ends a command at any moment."""
 
 import signal
 import subprocess
@@ -36,7 +36,7 @@ def test_a_ctrl_c_that_python_drops_comes_again() -> None:
         began = time.monotonic()
         run.send_signal(signal.SIGINT)
         out, err = run.communicate(timeout=30)
-    assert b"Exception ignored" in err  # it was dropped
+    assert b"Exception ignored" in err  # Python dropped the exception
     assert out == b"tidy\nended\nand quiet\n"
     assert time.monotonic() - began < 10
     assert run.returncode == 0

@@ -1,4 +1,4 @@
-"""The log names operations, their time and their size, but never a text or a secret."""
+"""The log has operations, their time and their size, but never a text or a secret."""
 
 import logging
 import re

@@ -1,4 +1,4 @@
-"""Options that make no sense together, or alone, are refused at once: no server is asked, and none is started."""
+"""Options that conflict, or need others, are refused at once, without asking or starting a server."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ _NOWHERE = {"KGRAG_NEO4J_URI": "bolt://127.0.0.1:1", "KGRAG_NEO4J_PASSWORD": "x"
 
 @pytest.fixture
 def alone(tmp_path: Path) -> CommandLine:
-    """kgrag where there is no Neo4j."""
+    """The command line without a Neo4j."""
     return CommandLine({**_NOWHERE, "KGRAG_HOME": str(tmp_path / "home")})
 
 

@@ -1,4 +1,4 @@
-"""Errors of the user's own files, disks and pipes are told as such, with the place and a remedy."""
+"""Errors in the user's own files, disks and pipes are reported as such, with the place and a remedy."""
 
 import os
 import subprocess

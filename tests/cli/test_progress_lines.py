@@ -1,4 +1,4 @@
-"""Progress where there is no terminal: a line when a stage begins, and now and then one while it lasts."""
+"""Progress without a terminal: a line when a stage begins, and occasional lines while it lasts."""
 
 import queue
 import random
@@ -120,7 +120,7 @@ def test_whoever_stops_the_work_stops_it_there_too() -> None:
 
 
 class _Slow(WordLlamaEmbedder):
-    """Takes long enough for somebody to look on."""
+    """An operation slow enough to show progress."""
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         time.sleep(0.05)

@@ -71,7 +71,7 @@ def test_it_serves_until_it_is_interrupted(here: CommandLine) -> None:
 
 @pytest.mark.long
 def test_uploads_leave_nothing_in_its_memory(here: CommandLine, collection_name: str, tmp_path: Path) -> None:
-    """Each is large, but holds little to ingest; what the first ones need once is not counted."""
+    """Large uploads with little text leave nothing in memory; the first ones' one-time costs do not count."""
     token, log = here("keys", "add", "me", "--role", "write").stdout.strip(), tmp_path / "log"
     with log.open("wb") as out, here.start("serve", "--port", "0", stderr=out) as process:
         while b"Serving on " not in (said := log.read_bytes()):
@@ -86,7 +86,7 @@ def test_uploads_leave_nothing_in_its_memory(here: CommandLine, collection_name:
                 files = [("files", (f"{number}.html", page.encode()))]
                 job: Any = client.post(f"/collections/{collection_name}/documents", files=files).json()
                 while job["state"] in ("queued", "running"):
-                    time.sleep(0.25)  # requests of one key are counted
+                    time.sleep(0.25)  # requests of one key are limited
                     job = client.get(f"/jobs/{job['id']}").json()
                 assert job["result"]["added"] == 1
 

@@ -14,9 +14,9 @@ PAGE = Path(__file__).parents[2] / "docs" / "settings.md"
 
 @pytest.fixture
 def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CommandLine:
-    """The command line in an empty folder, with no server."""
+    """The command line in an empty folder, without a server."""
     monkeypatch.chdir(tmp_path)
-    for name in ("KGRAG_OLD_VECTORS_SECONDS", "KGRAG_LOCAL__ARCHIVE"):  # which all tests have
+    for name in ("KGRAG_OLD_VECTORS_SECONDS", "KGRAG_LOCAL__ARCHIVE"):  # all tests set these
         monkeypatch.delenv(name)
     return CommandLine({"COLUMNS": "100"})
 

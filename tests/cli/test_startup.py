@@ -1,4 +1,4 @@
-"""Help comes at once: nothing heavy is imported for it, and every command teaches by example."""
+"""Help appears at once: it imports nothing heavy, and every command teaches by example."""
 
 import subprocess
 import sys

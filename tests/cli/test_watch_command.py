@@ -1,4 +1,4 @@
-"""kgrag watch: a collection follows its folder, whatever is done to the folder and to the command."""
+"""kgrag watch: a collection follows its folder, whatever happens to the folder and the command."""
 
 import os
 import signal
@@ -29,7 +29,7 @@ class Watching:
             )  # fmt: skip
 
     def titles(self) -> dict[str, str]:
-        """Key -> text of what the collection holds."""
+        """Return key -> text of the collection's documents."""
         found = self._kg[self._collection].cypher(
             "MATCH (d:Document {collection: $collection})-[:HAS_PASSAGE]->(p) RETURN d.key AS key, p.text AS text"
         )
@@ -76,7 +76,7 @@ def test_a_collection_is_kept_in_step(watching: Callable[[Path], Watching], tmp_
     (folder / "a.txt").rename(folder / "c.txt")
     run.until({"b.txt": "The Gauss lay at Kiel.", "c.txt": "The Fram lay at Larvik."})
 
-    with (folder / "slow.txt").open("w") as slow:  # half of it is never read
+    with (folder / "slow.txt").open("w") as slow:  # the half-written file is never read
         for word in ("The", "Nimrod", "lay", "at", "Lyttelton."):
             slow.write(f"{word} ")
             slow.flush()
@@ -85,7 +85,7 @@ def test_a_collection_is_kept_in_step(watching: Callable[[Path], Watching], tmp_
     (folder / "b.txt").unlink()
     run.until({"c.txt": "The Fram lay at Larvik.", "slow.txt": "The Nimrod lay at Lyttelton."})
 
-    run.process.kill()  # and what happens meanwhile is found when it runs again
+    run.process.kill()  # the next run finds the changes in between
     run.process.wait()
     (folder / "c.txt").write_text("The Fram lay at Bergen.")
     (folder / "slow.txt").unlink()
@@ -93,7 +93,7 @@ def test_a_collection_is_kept_in_step(watching: Callable[[Path], Watching], tmp_
     run.until({"c.txt": "The Fram lay at Bergen."})
     run.said("Ctrl-C ends it", times=2)
 
-    (folder / "c.txt").unlink()  # a folder without any file may not be mounted
+    (folder / "c.txt").unlink()  # a folder without files may be unmounted
     run.said("holds no files")
     assert run.titles() == {"c.txt": "The Fram lay at Bergen."}
     run.process.send_signal(signal.SIGINT)

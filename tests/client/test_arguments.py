@@ -1,4 +1,4 @@
-"""Arguments that cannot be meant: each is told in kgrag's own words, before anything is searched."""
+"""Invalid arguments are reported in kgrag's own words, before any search."""
 
 from typing import Any
 

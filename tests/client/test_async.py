@@ -1,4 +1,4 @@
-"""The asynchronous clients: the same methods in threads, cancellable."""
+"""The asynchronous clients: the same methods in threads, with cancellation."""
 
 import asyncio
 
@@ -15,7 +15,7 @@ SHIPS = [Document(f"s{n}", (Section(f"Ship {n} was designed by Colin Archer."),)
 
 
 async def _attempts_after(task: "asyncio.Task[object]", scripted: Scripted) -> int:
-    """The model calls made until a cancelled task and its running calls have ended."""
+    """Return the number of model calls until a cancelled task and its running calls have ended."""
     with pytest.raises(asyncio.CancelledError):
         await task
     attempts = -1

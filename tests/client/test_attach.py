@@ -1,4 +1,4 @@
-"""A graph of films that is not kgrag's: proposed, attached, kept in step, searched, and never touched."""
+"""A foreign graph of films: proposed, attached, kept up to date, searched, and never changed."""
 
 import hashlib
 import json
@@ -46,7 +46,7 @@ _JOIN = """
 UNWIND $rows AS row MATCH (a {tag: row.from, run: $run}), (b {tag: row.to, run: $run})
 CREATE (a)-[r:$(row.type)]->(b) SET r = row.properties
 """
-# What must not change: nodes, relationships, and indexes and constraints of labels that are not kgrag's.
+# The parts that must not change: nodes, relationships, and indexes and constraints of foreign labels.
 _THEIRS = (
     """MATCH (n) WHERE any(label IN labels(n) WHERE label IN $labels)
     RETURN elementId(n) AS id, labels(n) AS labels, properties(n) AS properties ORDER BY id""",
@@ -124,7 +124,7 @@ def before(films: KnowledgeGraph) -> str:
 
 @pytest.fixture(scope="module")
 def mapping(films: KnowledgeGraph) -> Attachment:
-    """The proposal, without what the tests need themselves to know their nodes."""
+    """The proposal, without the properties by which the tests recognise their own nodes."""
     plain = films.propose_attachment(LABELS).model_dump(by_alias=True)
     for its in plain["labels"].values():
         its["facts"] = [key for key in its["facts"] if key not in ("tag", "run")]

@@ -1,4 +1,4 @@
-"""The handle of a collection: opened once, fresh by itself, limited in time and cost, streamed."""
+"""The handle of a collection: opened once, refreshed by itself, limited in time and cost, streamed."""
 
 import threading
 import time
@@ -24,7 +24,7 @@ SHIPS = [
 
 @pytest.fixture
 def talking(graph_settings: Settings, scripted: Scripted) -> Iterator[KnowledgeGraph]:
-    """A client with the scripted language model, whose tokens cost something."""
+    """A client with the scripted language model, whose tokens have a price."""
     chat = scripted.settings(prices=dict.fromkeys(("think", "answer"), (1.0, 1.0)))
     with KnowledgeGraph.connect(settings=graph_settings.model_copy(update={"chat": chat})) as client:
         yield client
@@ -136,7 +136,7 @@ def test_leaving_a_stream_cancels_the_question(ships: Collection, scripted: Scri
         if isinstance(event, Retrieved):
             break
     asked = -1
-    while asked != len(scripted.attempts):  # the call under way ends
+    while asked != len(scripted.attempts):  # until the running call ends
         asked = len(scripted.attempts)
         time.sleep(1)
     assert asked <= 3
@@ -175,7 +175,7 @@ def test_cypher_and_saved_queries_know_their_collection(ships: Collection) -> No
 
 
 def test_a_removal_waits_for_what_is_about_to_commit(kg: KnowledgeGraph, collection_name: str) -> None:
-    """Without the check, rows of a transaction that saw its collection would arrive after the removal."""
+    """A removal waits for a transaction that saw its collection; else its rows would arrive after the removal."""
     kg[collection_name].ingest(SHIPS)
     remover = threading.Thread(target=kg[collection_name].delete)
 
@@ -192,7 +192,7 @@ def test_a_removal_waits_for_what_is_about_to_commit(kg: KnowledgeGraph, collect
 
 
 def test_a_collection_removed_while_it_is_filled_stays_removed(kg: KnowledgeGraph, collection_name: str) -> None:
-    """Its name is free again, and nothing that was still under way is found under it."""
+    """The name is free again, and no pending write arrives under it."""
 
     def documents() -> Iterator[Document]:
         for number in range(3000):

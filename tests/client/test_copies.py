@@ -1,4 +1,4 @@
-"""A text that several documents hold takes one place of a ranking, and names the others."""
+"""A text that several documents share takes one place of a ranking, and its hit names the others."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Messages of the command line on unknown settings, and on documents without a terminal to ask."""
+"""Messages of the command line on unknown settings, and on documents if there is no terminal to ask."""
 
 from pathlib import Path
 

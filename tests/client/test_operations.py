@@ -1,4 +1,4 @@
-"""A verb is declared by one method; every door takes its options, their help and its result from there."""
+"""One method declares a verb; every interface takes its options, their help and its result from there."""
 
 import inspect
 import json

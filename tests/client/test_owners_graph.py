@@ -1,4 +1,4 @@
-"""A database that holds nodes of others with kgrag's own labels: they stay as they are, whatever kgrag does."""
+"""A database with foreign nodes under kgrag's own labels: they stay unchanged, whatever kgrag does."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,7 +30,7 @@ def _run(kg: KnowledgeGraph, query: str, **parameters: Any) -> list[dict[str, An
 
 @pytest.fixture
 def owner(kg: KnowledgeGraph) -> Iterator[KnowledgeGraph]:
-    """A thousand nodes with kgrag's labels, every fourth without an id, the others with ids and names that recur."""
+    """A thousand nodes with kgrag's labels, every fourth without an id, the others with recurring ids and names."""
     _run(
         kg,
         "UNWIND range(0, 999) AS i CREATE (n:$($labels[i % size($labels)]) {theirs: true, place: i}) "
@@ -104,7 +104,7 @@ def test_a_database_of_schema_14_is_brought_to_this_one_in_place(
     with pytest.raises(MismatchError) as refused:
         kg[collection_name].search("Kiel")
     assert "kgrag db repair" in refused.value.remedy
-    with pytest.raises(MismatchError, match="schema 14"):  # not: a constraint of others
+    with pytest.raises(MismatchError, match="schema 14"):  # not a conflict with foreign constraints
         collections.create_collection(kg.graph, f"{collection_name}-new", "wordllama", 256, IndexingSettings(), 0)
     _run(kg, "CREATE (:Document {theirs: true, id: 1})")
     assert schema.upgrade(kg.graph)
@@ -112,7 +112,7 @@ def test_a_database_of_schema_14_is_brought_to_this_one_in_place(
     assert _run(kg, "MATCH (n) WHERE n.theirs RETURN labels(n) AS labels") == [{"labels": ["Document"]}]
     _run(kg, "MATCH (n) WHERE n.theirs DELETE n")
     assert _run(kg, "MATCH (n:!Kgrag {collection: $c}) RETURN count(n) AS n", c=collection_name) == [{"n": 0}]
-    _run(kg, "MATCH (n:!Kgrag) WHERE n.collection IS NOT NULL SET n:Kgrag")  # collections set aside
+    _run(kg, "MATCH (n:!Kgrag) WHERE n.collection IS NOT NULL SET n:Kgrag")  # restores the collections set aside
     assert [row["name"] for row in _run(kg, _CONSTRAINTS)] == ["kgrag_id"]
     assert schema.stored_version(kg.graph) == schema.SCHEMA_VERSION
     assert fingerprint(kg.graph, collection_name).hashes() == before

@@ -1,4 +1,4 @@
-"""Rankings are kept until anybody writes into the database."""
+"""Rankings are cached until somebody writes to the database."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,7 +22,7 @@ def document(key: str, text: str) -> Document:
 
 @pytest.fixture
 def keeping(graph_settings: Settings, collection_name: str) -> Iterator[KnowledgeGraph]:
-    """A client that keeps two rankings, and a collection."""
+    """A client that caches two rankings, and a collection."""
     with KnowledgeGraph.connect(settings=graph_settings.model_copy(update={"rankings": 2})) as kg:
         kg[collection_name].ingest([document("fram", "The Fram was designed by Colin Archer.")])
         yield kg

@@ -1,4 +1,4 @@
-"""A knowledge graph behind a server and the one that is here: the same calls give the same."""
+"""A remote and a local knowledge graph return the same for the same calls."""
 
 import threading
 from collections.abc import Iterator
@@ -71,7 +71,7 @@ def kg(request: pytest.FixtureRequest, local: KnowledgeGraph, remote: RemoteKnow
 
 
 def _same(answer: Answer) -> Answer:
-    """An answer without what differs from run to run."""
+    """Return an answer without the values that differ from run to run."""
     trace = tuple(replace(e, **{"seconds": 0.0} if hasattr(e, "seconds") else {}) for e in answer.trace)
     return replace(answer, seconds=0.0, trace=trace)
 

@@ -1,4 +1,4 @@
-"""Files that are sent to a server: which of a folder, under which names, how many at a time."""
+"""Files sent to a server: the selection from a folder, their names, and the batches."""
 
 from pathlib import Path
 
@@ -14,8 +14,8 @@ def test_of_a_folder_what_some_loader_reads(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("text")
     assert [name for name, _ in named_files([tmp_path], None)] == ["a.md", "sub/B.TXT"]
-    assert list(named_files([tmp_path / "sub" / "c.bin"], None)) == [("c.bin", tmp_path / "sub" / "c.bin")]  # was named
-    assert [name for name, _ in named_files([tmp_path / "sub"], tmp_path)] == ["sub/B.TXT"]  # below the root
+    assert list(named_files([tmp_path / "sub" / "c.bin"], None)) == [("c.bin", tmp_path / "sub" / "c.bin")]  # named
+    assert [name for name, _ in named_files([tmp_path / "sub"], tmp_path)] == ["sub/B.TXT"]  # relative to the root
     with pytest.raises(InputError, match=r"There is no '.*nothing'") as error:
         list(named_files([tmp_path / "nothing"], None))
     assert error.value.remedy == "Check the spelling."

@@ -49,7 +49,7 @@ MISSING = {
         "records": "collections() tells the same, and more",
     },
 }
-"""Methods that a twin does not have, and why."""
+"""Methods that a twin lacks, and the reason."""
 FEWER = {
     (RemoteCollection, "cypher"): {"embeddings": ROWS, "plan": ROWS, "trust": GUEST},
     (RemoteKnowledgeGraph, "cypher"): {"embeddings": ROWS, "plan": ROWS, "trust": GUEST},
@@ -63,7 +63,7 @@ FEWER = {
         "prune": "a job of its own: submit('prune')", "settle": "files are sent when they are asked to be",
     },
 }  # fmt: skip
-"""Parameters that a method of a twin does not have, and why."""
+"""Parameters that a twin's method lacks, and the reason."""
 PAIRS = [
     (AsyncSearching, Searching), (AsyncCollection, Collection), (AsyncKnowledgeGraph, KnowledgeGraph),
     (RemoteSearching, Searching), (RemoteCollection, Collection), (RemoteKnowledgeGraph, KnowledgeGraph),
@@ -89,7 +89,7 @@ def test_parameters_have_the_same_names(twin: type, original: type) -> None:
     for name in public(original) & public(twin):
         own, its = (_parameters(kind, name) for kind in (twin, original))
         lacking = its - own
-        if "options" in own:  # which are handed on
+        if "options" in own:  # options are passed on
             lacking = set()
         assert lacking == FEWER.get((twin, name), {}).keys(), f"{twin.__name__}.{name}"
 

@@ -1,4 +1,4 @@
-"""Which changes of a folder are looked at, and what cannot be watched; the rest is tests/cli/test_watch_command.py."""
+"""The changes of a folder that count, and folders that cannot be watched; see also tests/cli/test_watch_command.py."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from kgrag.values.errors import InputError
 
 
 def test_hidden_files_of_a_folder_are_not_looked_at() -> None:
-    """The folder itself may lie in a hidden one."""
+    """Hidden files are ignored, but the folder itself may lie in a hidden one."""
     seen = Visible([Path("/home/me/.notes"), Path("/srv/wiki")])
     assert seen(Change.added, "/home/me/.notes/a.md")
     assert seen(Change.deleted, "/srv/wiki/guide/b.md")
@@ -30,7 +30,7 @@ def test_what_is_no_folder_is_refused_before_anything_is_read(kg: KnowledgeGraph
 
 
 def test_files_that_are_too_new_are_no_problem(kg: KnowledgeGraph, collection_name: str, tmp_path: Path) -> None:
-    """A folder whose files were all written a moment ago holds documents, though none can be read yet."""
+    """A folder whose files were all just written is no problem, though none can be read yet."""
     (tmp_path / "a.md").write_text("Ada wrote it.")
     report = kg[collection_name].ingest(tmp_path, settle=600)
     assert (report.unsettled, report.problems, report.added) == (1, (), 0)

@@ -1,4 +1,4 @@
-"""Prints what Helm makes of a chart with some values, given as JSON; ends with 1 where its linter warns."""
+"""Print Helm's rendering of a chart with some values, given as JSON; exit with 1 if its linter warns."""
 
 import json
 import sys

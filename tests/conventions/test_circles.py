@@ -9,7 +9,7 @@ FOLDERS = {"kgrag": "kgrag", "loaders": "kgrag.loaders"}
 
 
 def test_imports_have_no_circles() -> None:
-    """Return all imports, also those inside functions, for types and in stubs."""
+    """Imports have no cycle, including those inside functions, for types and in stubs."""
     files: dict[str, list[Path]] = {}
     for folder, package in FOLDERS.items():
         for path in sorted((ROOT / folder).rglob("*.py*")):
@@ -25,7 +25,7 @@ def test_imports_have_no_circles() -> None:
 
 
 def imported(name: str, path: Path, modules: dict[str, list[Path]]) -> set[str]:
-    """The modules that a file imports, itself aside."""
+    """Return the modules that a file imports, except itself."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):

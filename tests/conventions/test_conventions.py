@@ -1,4 +1,4 @@
-"""Files for other tools name this version, these tools and these settings."""
+"""Files for other tools match this version, these tools and these settings."""
 
 import asyncio
 import json
@@ -55,7 +55,7 @@ def collection(fill: Callable[..., str]) -> str:
 
 
 def _started(answers: dict[str, str], environment: dict[str, str]) -> list[str]:
-    """The tools of the bundle's program, as an assistant starts it with a user's answers."""
+    """Return the tools of the bundle's program, started as an assistant does with a user's answers."""
     values = {name: answers.get(name, option["default"]) for name, option in MANIFEST["user_config"].items()}
     given = MANIFEST["server"]["mcp_config"]["env"]
     env = {variable: values[text[len("${user_config.") : -1]] for variable, text in given.items()}

@@ -1,4 +1,4 @@
-"""The docstrings of what users import are whole: parameters, results, and an example of each class."""
+"""The docstrings of public objects are complete: parameters, results, and an example of each class."""
 
 import dataclasses
 import doctest
@@ -20,11 +20,11 @@ PUBLIC = {name: getattr(package, name) for package in (kgrag, loaders) for name 
 CLASSES = {name: value for name, value in PUBLIC.items() if isinstance(value, type)}
 LONGEST_EXAMPLE = 6
 _SEE = re.compile(r"see `(\w+)\.(\w+)`")
-"""The reference of a twin to the method whose parameters it has."""
+"""A twin's reference to the method whose parameters it has."""
 
 
 def functions() -> Iterator[tuple[str, Callable[..., Any]]]:
-    """Public functions, and the public methods of public classes."""
+    """Yield public functions, and the public methods of public classes."""
     yield from ((name, value) for name, value in PUBLIC.items() if isinstance(value, FunctionType))
     for name, kind in CLASSES.items():
         for member, value in members(kind):

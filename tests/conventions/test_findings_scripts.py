@@ -1,4 +1,4 @@
-"""The scripts of findings/ keep their form; none is run here."""
+"""The scripts of findings/ keep their form; none of them runs here."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""The project does not grow unseen: a commit that needs more lines raises the limit here and says why."""
+"""The project does not grow unnoticed: a commit that needs more lines raises the limit here and gives the reason."""
 
 from pathlib import Path
 

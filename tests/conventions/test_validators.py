@@ -1,4 +1,4 @@
-"""The validators of other tools accept the files that are for them, and refuse each with a fault in it."""
+"""The validators of other tools accept kgrag's files for them, and reject each with a fault."""
 
 import json
 import shutil
@@ -46,7 +46,7 @@ def _builtin(name: str) -> Callable[[Path], tuple[int, str]]:
 
 
 def _of_registry(path: Path) -> tuple[int, str]:
-    """server.json fits the schema of the MCP registry."""
+    """Return the faults of server.json by the schema of the MCP registry."""
     [registry] = (_HERE / "go/pkg/mod/github.com/modelcontextprotocol").glob("registry@*")
     date = json.loads(path.read_text(encoding="utf-8"))["$schema"].split("/")[-2]
     schema = registry / "internal/validators/schemas" / f"{date}.json"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 _ROOT = Path(__file__).parents[2]
 _MODULES = sorted(path for part in ("kgrag", "loaders") for path in (_ROOT / part).rglob("*.py"))
-# Which say nothing of what a value is, so that one function used them for three things.
+# These words do not describe a value, so one function used them for three things.
 _PARTICIPLES = frozenset(
     "asked begun chosen drawn found given gone held its kept known made meant said sent shown taken told wanted "
     "written".split()

@@ -57,25 +57,25 @@ YARD = Document(
     tables=(Table(1, (("Ship", "Year"), ("Fram", "1892")), "Ships of the yard", page=1, last_page=1),),
 )
 LOG = replace(YARD, key="log", triples=LOG_FACTS, pages=(), tables=())
-"""It says the same; of what its facts state besides, one contradicts a fact of the yard book."""
+"""It repeats the yard book; one of its additional facts contradicts a fact there."""
 SCANS = {"AllNodesScan", "NodeByLabelScan", "UnionNodeByLabelsScan", "DirectedAllRelationshipsScan"}
 EVERY = saved_queries()
 
 
 @pytest.fixture(scope="module")
 def analysed(kg: KnowledgeGraph) -> Iterator[str]:
-    """The demo corpus, with triples, pages, a table and a kept answer besides."""
+    """The demo corpus, with added triples, pages, a table and a saved answer."""
     with corpus() as folder:
         kg[COLLECTION].ingest(chain(load([folder]), [YARD, LOG]))
     nansen = "MATCH (d:Document {collection: $name, title: 'Fridtjof Nansen'}) SET d.meta_element = elementId(d)"
-    kg.graph.driver.execute_query(nansen, name=COLLECTION)  # as if it were attached, to itself
+    kg.graph.driver.execute_query(nansen, name=COLLECTION)  # imitates an attached graph
     led = (
         "MATCH (s:Entity {collection: $name, name: 'Roald Amundsen'})<-[:SUBJECT|OBJECT]-(t:Triple)<-[:STATES]-(p), "
         "(t)-[:OBJECT]->(o) WITH s, t, p, o ORDER BY t.id LIMIT 1 "
         "CREATE (s)-[:LED {facts: [t.id], passages: [p.id], valid_from: '1910'}]->(o)"
     )
     kg[COLLECTION].resolve(apply=True)
-    kg.graph.driver.execute_query(led, name=COLLECTION)  # as a schema of facts would have it
+    kg.graph.driver.execute_query(led, name=COLLECTION)  # imitates a fact schema
     kg[COLLECTION].build_tree(size=4)  # two levels
     kg[COLLECTION].build_communities()
     yard = kg.passage("yard", COLLECTION)
@@ -95,7 +95,7 @@ def analysed(kg: KnowledgeGraph) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def session(graph_settings: Settings) -> Iterator[neo4j.Session]:
-    """The database without kgrag between."""
+    """A database session without kgrag."""
     assert graph_settings.neo4j_uri and graph_settings.neo4j_password
     auth = (graph_settings.neo4j_user, graph_settings.neo4j_password.get_secret_value())
     with neo4j.GraphDatabase.driver(graph_settings.neo4j_uri, auth=auth) as driver, driver.session() as session:
@@ -103,7 +103,7 @@ def session(graph_settings: Settings) -> Iterator[neo4j.Session]:
 
 
 def as_in_browser(query: Query) -> dict[str, Any]:
-    """The defaults as Neo4j Browser sends them: every number is a FLOAT there."""
+    """Return the defaults as Neo4j Browser sends them, with every number as a FLOAT."""
     values = defaults([query])
     if "collection" in values:
         values["collection"] = COLLECTION
@@ -149,7 +149,7 @@ def test_headers_are_fit_for_a_list() -> None:
         for parameter in query.parameters:
             assert parameter.default is not None, (name, parameter.name)
             known[parameter.name].add((parameter.type, parameter.default))
-    assert {name: kinds for name, kinds in known.items() if len(kinds) > 1} == {}  # one :params line serves them all
+    assert {name: kinds for name, kinds in known.items() if len(kinds) > 1} == {}  # one :params line serves all queries
 
 
 def test_indexes_and_edges_are_those_that_there_are(kg: KnowledgeGraph, analysed: str) -> None:
@@ -187,7 +187,7 @@ def test_a_topic_leads_down_to_its_passages(kg: KnowledgeGraph, analysed: str) -
     drawn = {node.properties["name"] for node in top[-1]}
     assert name in drawn and drawn - {name} <= {row["topic"] for row in below}
 
-    topic = top[-1][0].element  # a community, or a lower summary, may bear the same name
+    topic = top[-1][0].element  # a community, or a lower summary, may have the same name
     rows = kg.saved_query("report", collection=analysed, about=name, limit=5000)
     rests = [row for row in rows if row["path"].nodes[0].element == topic]
     passages = [row["path"].nodes[-2].properties["id"] for row in rests]
@@ -203,7 +203,7 @@ def test_a_topic_leads_down_to_its_passages(kg: KnowledgeGraph, analysed: str) -
 
 
 def test_connections_are_short_and_go_over_whole_and_rare_names(kg: KnowledgeGraph, fill: Callable[..., str]) -> None:
-    """John is only in John Ritter, Danish before a noun, Mary no place; Zanzibar is in more passages than others."""
+    """John is only in John Ritter, Danish before a noun, Mary not a place; Zanzibar is in more passages than others."""
     known = "met John Ritter. {0} was in Zanzibar. {0} met Danish poets. {0} saw Mary"
     texts = {
         "Colin Archer": f"Colin Archer {known.format('Colin Archer')}.", "A": "Colin Archer lived in Quebec.",
@@ -240,7 +240,7 @@ def test_drawings_hang_together_and_are_small(kg: KnowledgeGraph, analysed: str)
 
 
 def test_conflicts_and_chains_are_those_of_the_triples(kg: KnowledgeGraph, analysed: str) -> None:
-    """Two builders in one passage are a list, 1930 is no place, and Vollen Bay is in Vollen."""
+    """Two builders in one passage are a list, 1930 is not a place, and Vollen Bay is in Vollen."""
     (conflict,) = kg.saved_query("conflicts", collection=analysed)
     assert (conflict["subject"], conflict["predicate"], conflict["passages"]) == ("Fram", "launched in", 2)
     assert conflict["objects"] == ["Larvik", "Oslo"]
@@ -268,9 +268,9 @@ def test_a_vector_goes_before_the_words(kg: KnowledgeGraph, analysed: str) -> No
     rows = kg.saved_query("nearest_passages", collection=analysed, vector=asked["vector"], query="nothing", limit=4)
     scores = [row["score"] for row in rows]
     assert scores == sorted(scores, reverse=True) and len(rows) == 4
-    assert scores[0] < 0.999  # not the passage that fits the words, which would be nearest to itself
+    assert scores[0] < 0.999  # not the passage matching the words, which would be nearest to itself
     dense = kg[analysed].search(QUESTION, retriever="dense", k=3)
-    texts = dict.fromkeys(row["text"] for row in rows)  # a ranking leaves copies out
+    texts = dict.fromkeys(row["text"] for row in rows)  # a ranking leaves out copies
     assert [*texts][:3] == [hit.passage.text for hit in dense]
 
 
@@ -363,7 +363,7 @@ def test_changes_begin_at_the_moment(kg: KnowledgeGraph, analysed: str) -> None:
 def test_a_map_is_drawn_of_names_that_are_everywhere_and_of_one_alone(
     kg: KnowledgeGraph, fill: Callable[..., str]
 ) -> None:
-    """Names of more passages than are looked at, then names of one passage each, then a passage with one name."""
+    """Names in more passages than the limit, then names in one passage each, then a passage with one name."""
     texts = [f"Ole Brandvik and Kari Aune sailed to Port Alpha{n}." for n in range(60)]
     drawn = kg[fill("many", [Document(str(n), (Section(text),), "Log") for n, text in enumerate(texts)])]
     first = next(iter(drawn.saved_query("map")))

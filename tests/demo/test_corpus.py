@@ -1,4 +1,4 @@
-"""The demo corpus holds together: every question can be answered by walking its chain of articles, and only so."""
+"""The demo corpus is consistent: every question can be answered only by following its chain of articles."""
 
 import csv
 import json
@@ -33,7 +33,7 @@ class Question:
 
 
 class Page(HTMLParser):
-    """Keeps a page's title and the words between <main> and </main>."""
+    """Collects a page's title and the words between <main> and </main>."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -109,7 +109,7 @@ def content_words(text: str) -> set[str]:
 
 
 def alike(one: str, other: str) -> bool:
-    """Equal, or one the beginning of the other ("name", "named"), as a stemmer would have it."""
+    """Return whether two words are equal, or one begins the other ("name", "named"), like a stemmer."""
     return one == other or (min(len(one), len(other)) >= 4 and (one.startswith(other) or other.startswith(one)))
 
 

@@ -1,4 +1,4 @@
-"""The files of docker/: Neo4j knows the settings in them, ports stay on this machine, and the licence is the user's."""
+"""The files of docker/: Neo4j knows their settings, ports stay on this machine, and the user accepts the licence."""
 
 import re
 from pathlib import Path
@@ -16,7 +16,7 @@ _DOCKER = Path(__file__).parents[2] / "docker"
 _PLAIN = yaml.safe_load((_DOCKER / "compose.yaml").read_text(encoding="utf-8"))
 _CLUSTER = yaml.safe_load((_DOCKER / "cluster.yaml").read_text(encoding="utf-8"))
 _OF_IMAGE = {"NEO4J_AUTH", "NEO4J_ACCEPT_LICENSE_AGREEMENT"}
-_OF_CLUSTERS = {  # which Community does not have; as Neo4j 5.26's manual spells them
+_OF_CLUSTERS = {  # settings that Community lacks; as spelt in the manual of Neo4j 5.26
     "initial.dbms.default_primaries_count": "3",
     "dbms.cluster.minimum_initial_system_primaries_count": "3",
     "dbms.cluster.discovery.version": "V2_ONLY",
@@ -25,7 +25,7 @@ _OF_CLUSTERS = {  # which Community does not have; as Neo4j 5.26's manual spells
 
 
 def _settings(service: dict[str, Any]) -> dict[str, str]:
-    """The settings that the image makes of a service's environment: _ is a dot, __ is _."""
+    """Return the settings that the image makes from a service's environment: _ becomes a dot, __ becomes _."""
     found = {}
     for name, value in service["environment"].items():
         if name.startswith("NEO4J_") and name not in _OF_IMAGE:
@@ -91,7 +91,7 @@ def test_neo4j_knows_the_settings(service: dict[str, Any], graph_settings: Setti
 
 
 def _validated(values: dict[str, str], graph_settings: Settings, folder: Path) -> int:
-    """How `neo4j-admin server validate-config` ends, with the Neo4j of the tests."""
+    """Return the result of `neo4j-admin server validate-config` with the Neo4j of the tests."""
     (folder / "neo4j.conf").write_text("".join(f"{key}={value}\n" for key, value in values.items()), encoding="utf-8")
     server = LocalServer(Settings(_env_file=None, home=graph_settings.home))  # type: ignore[call-arg]
     main = "org.neo4j.server.startup.Neo4jAdminCommand"

@@ -1,4 +1,4 @@
-"""The drawing in docs/architecture.md is of the imports; `python tests/docs/test_architecture.py --write` draws it."""
+"""docs/architecture.md's drawing matches the imports; `python tests/docs/test_architecture.py --write` draws it."""
 
 import ast
 import re
@@ -11,11 +11,11 @@ ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "architecture.md"
 _BLOCK = re.compile(r"(?<=```text\n).*?(?=```)", re.DOTALL)
 _WHERE = {"loaders": ROOT / "loaders"}
-_APART = {"__init__", "__main__", "cypher"}  # the face; the queries, which are no code
+_APART = {"__init__", "__main__", "cypher"}  # the entry points; the queries, which are not Python
 
 
 def rooms() -> dict[str, Path]:
-    """The packages and modules at the top of kgrag, by name."""
+    """Return the packages and modules at the top of kgrag, by name."""
     inside = {path.stem: path for path in (ROOT / "kgrag").iterdir() if path.suffix == ".py" or _is_package(path)}
     return {name: path for name, path in (inside | _WHERE).items() if name not in _APART}
 
@@ -25,7 +25,7 @@ def _is_package(path: Path) -> bool:
 
 
 def imported(path: Path) -> Iterator[str]:
-    """The packages that the modules of a package import at run time."""
+    """Return the packages that the modules of a package import at run time."""
     for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
         tree = ast.parse(file.read_text(encoding="utf-8"))
         unseen = [n for n in ast.walk(tree) if isinstance(n, ast.If) and "TYPE_CHECKING" in ast.unparse(n.test)]
@@ -37,7 +37,7 @@ def imported(path: Path) -> Iterator[str]:
 
 
 def drawing() -> str:
-    """The packages by level: each imports only packages below it, and shows the first sentence of its docstring."""
+    """Draw the packages by level, each importing only packages below it, with the first sentence of its docstring."""
     paths = rooms()
     uses = {
         name: {other for other in imported(path) if other in paths and other != name} for name, path in paths.items()

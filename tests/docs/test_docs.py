@@ -1,4 +1,4 @@
-"""Every code block of README.md and docs/ runs as it is written, in the order of the page; so does every example."""
+"""Every code block of README.md and docs/ runs unchanged, in the order of the page; so does every example."""
 
 import asyncio
 import doctest
@@ -34,9 +34,9 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 MOST_NOT_RUN = 3
 SERVER = "http://localhost:8000"
 PLAIN = ("", "text")
-"""Languages of blocks that only show something."""
+"""Languages of blocks that are only for display."""
 ONLY_PARSED = ("browser", "down", "backup", "restore", "watch", "mcp", "serve")
-"""These would open a window, stop the server of the tests, never end, or take standard input and output."""
+"""Commands that would open a window, stop the tests' server, never end, or take standard input and output."""
 TEXTS = {
     "Fram": "The Fram was designed by Colin Archer. Roald Amundsen took the ship south.",
     "Colin Archer": "Colin Archer, who designed the Fram, lived in Larvik.",
@@ -64,7 +64,7 @@ def reader(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[KnowledgeGraph]:
-    """The client of somebody with documents, the demo and a language model, in the folder of the documents."""
+    """A client of a user with documents, the demo and a language model, in the folder of the documents."""
     monkeypatch.chdir(tmp_path)
     for folder in (Path("notes"), Path("corpus")):
         folder.mkdir()
@@ -98,7 +98,7 @@ def reader(
 
 
 def _write_knowledge() -> None:
-    """A dump of Wikidata as small as can be, and files of one's own facts, in the current folder."""
+    """Write a minimal dump of Wikidata, and files with a user's own facts, to the current folder."""
 
     def item(key: str, label: str, **claims: str) -> str:
         its = {p: [{"mainsnak": {"snaktype": "value", "datavalue": {"type": "wikibase-entityid", "value": {"id": q}}}}]
@@ -139,7 +139,7 @@ def test_every_block_runs(page: Path, reader: KnowledgeGraph, tmp_path: Path) ->
 
 
 class _Shown(doctest.OutputChecker):
-    """Compares what an example prints where it says what that is."""
+    """Compares an example's output with the output shown after it, if any."""
 
     def check_output(self, want: str, got: str, optionflags: int) -> bool:
         return not want or super().check_output(want, got, optionflags)
@@ -150,7 +150,7 @@ class _Shown(doctest.OutputChecker):
 def test_every_example_runs(reader: KnowledgeGraph) -> None:
     names = {name: getattr(package, name) for package in (kgrag, loaders) for name in package.__all__}
     names |= {"kg": reader, "collection": reader[COLLECTION], "Path": Path, "asyncio": asyncio, "time": time}
-    with corpus() as folder:  # pages that ran before may have deleted it
+    with corpus() as folder:  # earlier pages may have deleted it
         reader[COLLECTION].ingest(folder, root=folder)
     question = {"id": "q", "question": "Who designed the Fram?", "gold": ["fram"], "answers": ["Colin Archer"]}
     Path("questions").mkdir()
@@ -166,7 +166,7 @@ def test_every_example_runs(reader: KnowledgeGraph) -> None:
 
 def run(block: Block, reader: KnowledgeGraph, names: dict[str, object]) -> None:
     match block.language:
-        case "python":  # a block may use what those before it made
+        case "python":  # a block may use the results of earlier blocks
             exec(compile(block.text, str(block), "exec"), names)
         case "cypher":
             assert len(reader.cypher(block.text)) > 0, "it finds nothing"
@@ -182,7 +182,7 @@ def run(block: Block, reader: KnowledgeGraph, names: dict[str, object]) -> None:
 
 
 def check_servers(config: dict[str, dict[str, dict[str, object]]]) -> None:
-    """Servers in the file of an assistant have an address, or a command of kgrag with options that there are."""
+    """Check that an assistant's servers have an address, or a kgrag command with existing options."""
     for server in (config.get("mcpServers") or config["servers"]).values():
         match server:
             case {"url": str(url), "headers": {"Authorization": str(key)}}:
@@ -195,7 +195,7 @@ def check_servers(config: dict[str, dict[str, dict[str, object]]]) -> None:
 
 
 def in_console(command: Command) -> None:
-    """Run a command of kgrag; check that others name what there is. Settings are checked, not kept."""
+    """Run a kgrag command; check that other commands name existing things. Settings are checked, not kept."""
     known = {f"KGRAG_{name.upper()}" for name in Settings.model_fields} | {"KGRAG_COLLECTION"}
     for name in command.env:
         assert name.startswith("OPENAI_") or name.partition("__")[0] in known, name

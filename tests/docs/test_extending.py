@@ -1,4 +1,4 @@
-"""docs/extending.md has a section for every group of entry points, which tells its contract and shows it kept."""
+"""docs/extending.md has a section for every group of entry points, with its contract and a working example."""
 
 import dataclasses
 import re
@@ -33,7 +33,7 @@ _GROUP = re.compile(r"(?:Plugins\(|group=)\"(kgrag\.\w+)\"")
 
 
 def wanted(contract: type) -> set[str]:
-    """Return the required members of a part: abstract methods, members of a protocol, fields without a default."""
+    """Return the required members of a part: abstract methods, protocol members, fields without a default."""
     if dataclasses.is_dataclass(contract):
         return {f.name for f in dataclasses.fields(contract) if f.default is dataclasses.MISSING}
     if getattr(contract, "_is_protocol", False):

@@ -1,4 +1,4 @@
-"""The tables of docs/field.md are those of the ranks that are kept beside it."""
+"""The tables of docs/field.md match the ranks stored beside it."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,7 @@ ANSWERABLE = 460  # questions of musique-1000
 
 
 def _table(command: str) -> dict[str, list[float]]:
-    """The rows of the first table after a command: retriever -> its numbers, without those of calls."""
+    """Return the rows of the first table after a command: retriever -> its numbers, except those of calls."""
     page = (DOCS / "field.md").read_text("utf-8")
     lines = (
         page.split(f"kgrag lab eval {command} -r ", 1)[1].split("\n| retriever", 1)[1].split("\n\n", 1)[0].splitlines()

@@ -1,4 +1,4 @@
-"""docs/papers.md: every test that it names is there, every option takes its value, every row says what became of it."""
+"""docs/papers.md: every named test exists, every option accepts its value, every row has a state."""
 
 import re
 from pathlib import Path
@@ -27,7 +27,7 @@ def test_every_part_has_a_state_and_a_place() -> None:
     for row in ROWS:
         part, state, place = (cell.strip() for cell in row.strip("|").split(" | "))
         assert part and place and state in ("done", "option", "left out"), row
-        assert state != "left out" or not re.fullmatch(r"`[^`]*`", place), row  # a reason, in words
+        assert state != "left out" or not re.fullmatch(r"`[^`]*`", place), row  # a reason in words
 
 
 def test_every_test_is_there() -> None:

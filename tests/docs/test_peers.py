@@ -1,4 +1,4 @@
-"""The five tasks of docs/coming-from.md: kgrag does them as the page says, and the page has all that is measured."""
+"""The five tasks of docs/coming-from.md: kgrag does them as the page says, and the page shows all measurements."""
 
 import importlib
 import json
@@ -57,7 +57,7 @@ def test_kgrag_does_the_five_tasks(
 def test_lines_are_those_that_a_user_writes(runner: ModuleType) -> None:
     lines = runner.counted(PEERS / "with_kgrag.py")
     assert lines == {"ingest": 3, "ask": 1, "change": 1, "delete": 1, "explain": 2, "only": 1}
-    assert runner.counted(PEERS / "with_lightrag_graph.py")["ingest"] == 25  # its start is the other script's
+    assert runner.counted(PEERS / "with_lightrag_graph.py")["ingest"] == 25  # the other script starts it
 
 
 def test_the_page_has_every_system_with_every_task(runner: ModuleType) -> None:

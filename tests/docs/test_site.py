@@ -1,4 +1,4 @@
-"""The site of docs/ builds without a warning, stands alone, and includes the pages generated from the source."""
+"""The site of docs/ builds without a warning, is self-contained, and includes the pages generated from the source."""
 
 import html
 import inspect

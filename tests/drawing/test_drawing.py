@@ -1,4 +1,4 @@
-"""Drawings of a ranking, an answer and rows: plain nodes and edges. Browser tests check their looks."""
+"""Drawings of a ranking, an answer and rows as plain nodes and edges. Browser tests check their appearance."""
 
 import sys
 
@@ -28,7 +28,7 @@ FRAM, ARCHER, LARVIK = _passage("fram"), _passage("archer", "Colin Archer"), _pa
 
 
 def _edges(drawn: Drawing) -> list[tuple[str, str, str]]:
-    """Edges as (caption of the start, caption of the edge, caption of the end)."""
+    """Return edges as (caption of the start, caption of the edge, caption of the end)."""
     names = {id: node.caption for id, node in drawn.nodes.items()}
     return [(names[e.start], e.caption, names[e.end]) for e in drawn.edges.values()]
 

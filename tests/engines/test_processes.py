@@ -1,4 +1,4 @@
-"""The engine of processes: order, errors, workers that are lost, and what cannot be sent to them."""
+"""The engine of processes: order, errors, lost workers, and work that cannot be sent to them."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""The engine ray, in an environment of its own: two nodes make the graph that one process makes, one killed or not."""
+"""The engine ray, in a separate environment: two nodes make the graph of one process, even if one is killed."""
 
 import json
 import os
@@ -20,7 +20,7 @@ def test_ray_makes_the_same_graph(kg: KnowledgeGraph, neo4j_env: dict[str, str],
     env = os.environ | neo4j_env
     run = subprocess.run([_PYTHON, _PROGRAM, collection_name], env=env, capture_output=True, text=True, timeout=280)
     assert run.returncode == 0, run.stderr[-3000:]
-    found: dict[str, Any] = json.loads(run.stdout)  # and nothing beside, whatever Ray has to say
+    found: dict[str, Any] = json.loads(run.stdout)  # without any output of Ray's
     assert found["ray"] == found["killed"] == found["here"]
     assert found["nodes"] == 1  # the other of two was killed midway
     assert found["refused"] == ["Three is not read.", "Leave it out."]

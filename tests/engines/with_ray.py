@@ -34,7 +34,7 @@ def documents() -> list[Document]:
 
 
 def ingested(collection: str, engine: EngineSettings, kill: Callable[[], None] | None = None) -> dict[str, str]:
-    """The digest of the collection, which is deleted again; `kill` is called in the middle."""
+    """Return the digest of the collection, which is deleted again; `kill` is called in the middle."""
 
     def progress(stage: str, done: int, total: int | None) -> None:
         nonlocal kill
@@ -62,7 +62,7 @@ def refuse(number: int) -> int:
 
 
 def error_of(engine: EngineSettings, items: list[int]) -> KgragError:
-    import with_ray  # Ray sends functions by module name, and __main__ has no usable one
+    import with_ray  # Ray sends functions by module name, for which __main__ is unsuitable
 
     try:
         with Ray(engine) as ray:

@@ -1,4 +1,4 @@
-"""The example of other libraries runs against a live server, and each library reads the true content."""
+"""The interoperability example runs on a live server, and each library reads the right content."""
 
 import importlib.util
 import sys

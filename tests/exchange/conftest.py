@@ -1,4 +1,4 @@
-"""One whole graph for all tests of export and import, and its exports."""
+"""One complete graph for all tests of export and import, and its exports."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,7 +13,7 @@ from kgrag.graph.contents import Fingerprint, fingerprint
 
 @pytest.fixture(scope="module")
 def whole(kg: KnowledgeGraph) -> Iterator[str]:
-    """The collection; tests may delete it if they import it again."""
+    """The collection; tests that delete it must import it again."""
     make_whole(kg, "büro; \"whole\", 'all' & <1>")
     yield "büro; \"whole\", 'all' & <1>"
     kg["büro; \"whole\", 'all' & <1>"].delete()

@@ -1,4 +1,4 @@
-"""Backups hold the whole database; a restore brings it back, or leaves the present one."""
+"""Backups contain the whole database; a restore brings it back, or keeps the present one."""
 
 import os
 import signal
@@ -31,7 +31,7 @@ DATABASE = "neo4j"
 
 @pytest.fixture(scope="module")
 def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
-    """A server of its own with the whole graph."""
+    """A separate server with the complete graph."""
     settings = own_server(tmp_path_factory.mktemp("a home, with späces"))
     try:
         with KnowledgeGraph.local(settings) as kg:
@@ -143,7 +143,7 @@ def test_killed_it_can_be_run_again(own: Settings, tmp_path: Path, command: str)
     process.send_signal(signal.SIGKILL)
     process.wait()
     if command == "restore":
-        assert _state(own) == before  # by whoever starts the server next
+        assert _state(own) == before  # the next start of the server rolls it back
     subprocess.run(run, env=os.environ | env, check=True)
     assert server.status().answering
     assert _state(own) == before

@@ -78,7 +78,7 @@ def test_vectors_are_those_of_float32(tmp_path: Path) -> None:
     [
         ("datetime", "2026-11-21T18:00:00.123456789+01:00[Europe/Berlin]"),
         ("datetime", "2026-11-21T18:00:00.000000000+00:00"),
-        ("datetime", "2026-10-25T02:30:00.000000000+02:00[Europe/Berlin]"),  # the first of two that night
+        ("datetime", "2026-10-25T02:30:00.000000000+02:00[Europe/Berlin]"),  # the first of two such times that night
         ("datetime", "2026-11-21T18:00:00.000000000-05:30"), ("localdatetime", "2026-11-21T18:00:00.000000001"),
         ("time", "18:00:00.000000000-05:30"), ("date", "2026-11-21"), ("duration", "P1Y2M3DT4.5S"),
         ("point", "{x: 1.5, y: -2.0, crs: wgs-84}"), ("double", "-Infinity"), ("byte[]", "AP8="),
@@ -160,7 +160,7 @@ def test_a_full_disk_is_one_clear_error(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_equal_records_all_count() -> None:
-    """Two of them, one vector beside another, and where an edge leads."""
+    """Repeated records, different vectors, and the direction of an edge all change the total."""
 
     def total(*items: Item) -> str:
         found = Fingerprint()

@@ -25,7 +25,7 @@ Exported = Callable[[str], Path]
 
 @pytest.fixture
 def deleted(kg: KnowledgeGraph, whole: str, exported: Exported) -> Iterator[str]:
-    """The name of the collection, deleted; it is there again afterwards."""
+    """The name of the deleted collection, which is restored afterwards."""
     path, _ = exported("whole.jsonl"), exported("whole.jsonl.gz")
     kg[whole].delete()
     yield whole
@@ -35,7 +35,7 @@ def deleted(kg: KnowledgeGraph, whole: str, exported: Exported) -> Iterator[str]
 
 
 def test_the_graph_holds_everything(kg: KnowledgeGraph, whole: str, state: Fingerprint, tmp_path: Path) -> None:
-    assert kg[whole].export(str(tmp_path / "x.jsonl")).left_out == 1  # it leads out of the collection
+    assert kg[whole].export(str(tmp_path / "x.jsonl")).left_out == 1  # the edge leaves the collection
     assert set(LABELS) <= state.counts.keys()
     edges = "ABOUT CITES CONTAINS FOUND HAS_KEYWORD HAS_PAGE HAS_PASSAGE HAS_STEP HAS_TABLE HOLDS LINKED MENTIONS NEXT"
     edges += " OBJECT OF_TABLE RETRIEVED SAME_AS SEE_ALSO SIMILAR STATES SUBJECT SUMMARISES"
@@ -75,7 +75,7 @@ def test_interrupted_it_is_hidden_and_goes_on(
     monkeypatch.setattr(importing, "NODES_AT_ONCE", 20)
     monkeypatch.setattr(importing, "EDGES_AT_ONCE", 50)
     write = importing.Import._write
-    for batches in (2, 4, 4):  # in the nodes, then in the edges
+    for batches in (2, 4, 4):  # during nodes, then during edges
         left = [batches]
 
         def broken(self: importing.Import, *args: object, left: list[int] = left) -> None:

@@ -1,4 +1,4 @@
-"""GraphML as other programs read it: typed keys, what XML cannot hold, and ids that tell labels apart."""
+"""GraphML as other programs read it: typed keys, content invalid in XML, and ids that distinguish labels."""
 
 import io
 import json
@@ -39,7 +39,7 @@ def test_nodes_and_edges_with_typed_keys(tmp_path: Path) -> None:
     assert graph is not None
 
     def data(element: ElementTree.Element) -> dict[str, tuple[str | None, str | None, str | None]]:
-        """Name -> type, type in Neo4j, text."""
+        """Return name -> type, type in Neo4j, text."""
         found = {}
         for each in element.findall(f"{_NS}data"):
             key = keys[each.get("key")]
@@ -55,7 +55,7 @@ def test_nodes_and_edges_with_typed_keys(tmp_path: Path) -> None:
         "at": ("string", "datetime", "2026-11-21T18:00:00.000000000+01:00[Europe/Berlin]"),
         "embedding": ("string", "float[]", "[0.25, 1]"),
     }  # fmt: skip
-    assert data(document)["n"] == ("string", "string", "three")  # a key of its own, for its type is another
+    assert data(document)["n"] == ("string", "string", "three")  # a separate key, since its type differs
     first, second = graph.findall(f"{_NS}edge")
     assert (first.get("source"), first.get("target")) == ("Passage:p", "Document:p")
     assert first.get("id") != second.get("id")

@@ -1,4 +1,4 @@
-"""A small graph that holds everything that a collection can hold, and what analysts may have added by hand."""
+"""A small graph with all possible content of a collection, and an analyst's possible additions."""
 
 from itertools import pairwise
 
@@ -58,7 +58,7 @@ CREATE (d)-[:LEADS_OUT]->(:Elsewhere {name: 'not of the collection'})
 
 
 def make_whole(kg: KnowledgeGraph, collection: str) -> None:
-    """Make it: ingested, with a kept run and an analyst's additions."""
+    """Make the graph: ingested, with a saved run and an analyst's additions."""
     kg[collection].ingest(DOCUMENTS)
     ranking = kg[collection].search(QUESTION, retriever="bm25")
     triple = rows(kg, "MATCH (t:Triple {collection: $c}) RETURN t.id AS id ORDER BY id LIMIT 1", c=collection)[0]["id"]

@@ -21,7 +21,7 @@ _TEXTS = {
 
 @pytest.fixture(scope="module")
 def cited(kg: KnowledgeGraph, fill: Callable[..., str]) -> list[str]:
-    """Return the passages that an answer cites."""
+    """The passages that an answer cites."""
     fill(_NAME, [Document(title, (Section(text),), title) for title, text in _TEXTS.items()])
     return [kg[_NAME].passage(title).id for title in ("Fjord Queen", "Ole Brandvik")]
 

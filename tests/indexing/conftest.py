@@ -17,7 +17,7 @@ _WORDS = [
 
 @pytest.fixture(scope="session")
 def make_documents() -> Callable[..., list[Document]]:
-    """Documents number `low` to `high`: each title is a name, each text mentions others; every third has triples."""
+    """Makes documents `low` to `high`: each title is a name, each text mentions others; every third has triples."""
 
     def make(low: int, high: int) -> list[Document]:
         documents = []
@@ -43,7 +43,7 @@ def make_documents() -> Callable[..., list[Document]]:
 
 @pytest.fixture
 def connect(kg: KnowledgeGraph, scripted: Scripted) -> Iterator[Callable[..., KnowledgeGraph]]:
-    """Clients whose language model is the scripted one; they are closed at the end."""
+    """Makes clients whose language model is the scripted one; they are closed at the end."""
     clients = []
 
     def connected(**changes: Any) -> KnowledgeGraph:

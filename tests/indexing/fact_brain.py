@@ -1,4 +1,4 @@
-"""A brain of the scripted server: it reads offices with their times; where a text is wild, as it likes."""
+"""A brain of the scripted server that extracts offices with their times; for "wild" texts it ignores the schema."""
 
 import json
 import re
@@ -10,7 +10,7 @@ _WILD = re.compile(r"wild (\d+)")
 
 
 def reply(task: str, messages: list[dict[str, Any]], request: dict[str, Any]) -> str | None:
-    """The facts of the passage; where it is wild, with types and predicates of its own."""
+    """Return the facts of the passage; for a wild one, with types and predicates outside the schema."""
     if task != "extract":
         return None
     asked = next(m["content"] for m in messages if m["role"] == "user")

@@ -14,7 +14,7 @@ SUMMARY = " ".join(
 
 
 def is_filtered_and_repaired(kg: KnowledgeGraph, name: str, retriever: str, found: Ranking, lost: int) -> None:
-    """A filter holds, and `lost` vectors of summaries are made again, so that `found` is found again."""
+    """Assert that a filter applies, and that repairing `lost` vectors of summaries restores the ranking `found`."""
     even = kg[name].search(found.query, k=5, retriever=retriever, filter=Filter(where={"even": "true"}))
     assert even.hits and all(hit.passage.metadata["even"] for hit in even.hits)
     assert list(kg[name].repair().vectors.values()) == [lost] != [0]

@@ -1,4 +1,4 @@
-"""A brain of the scripted server: it extracts what the sentences of the made corpus state."""
+"""A brain of the scripted server that extracts the facts in sentences of the synthetic corpus."""
 
 import json
 import re
@@ -8,7 +8,7 @@ _FACT = re.compile(r"(\w+ \w+) (was built near|came to rule) (\w+ \w+|it)\.")
 
 
 def reply(task: str, messages: list[dict[str, Any]], request: dict[str, Any]) -> str | None:
-    """The triples of the last passage; a pronoun stands for its title."""
+    """Return the triples of the last passage, with its title in place of pronouns."""
     if task != "extract":
         return None
     asked = next(m["content"] for m in messages if m["role"] == "user")

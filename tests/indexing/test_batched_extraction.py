@@ -1,4 +1,4 @@
-"""Extraction through a Batch API: what comes back, late, in part, out of order or not at all, and a killed run."""
+"""Extraction through a Batch API: results that are late, partial, out of order or missing, and a killed run."""
 
 import os
 import signal
@@ -37,7 +37,7 @@ def made(fill: Callable[..., str], make_documents: Make) -> str:
 
 @pytest.fixture
 def corpus(kg: KnowledgeGraph, made: str, scripted: Scripted) -> str:
-    """The same, all of whose passages wait, and a model that reads them."""
+    """The same collection with all passages pending, and a model that extracts from them."""
     scripted.brain(_BRAIN)
     rows(kg, "MATCH (p:Passage {collection: $name}) SET p.extracted = null", name=made)
     rows(kg, "MATCH (c:Collection {name: $name}) SET c.batches = null", name=made)
@@ -71,7 +71,7 @@ def test_what_a_batch_fails_at_is_part_of_the_next(corpus: str, scripted: Script
     scripted.batches("completed", "expired", "failed")
     report = kg[corpus].extract(batch=True)
     assert (report.passages, report.left) == (6, 2)
-    assert sorted(failed.document for failed in report.failures) == ["d4", "d7"]  # the order of reading
+    assert sorted(failed.document for failed in report.failures) == ["d4", "d7"]  # in the order of extraction
     reasons = " ".join(failed.reason for failed in report.failures)
     assert "not for this model" in reasons and "no usable JSON" in reasons
     report = kg[corpus].extract(batch=True)
@@ -91,7 +91,7 @@ def test_a_batch_that_is_cancelled_gives_what_was_done(corpus: str, scripted: Sc
 
 
 def _interrupted(scripted: Scripted, connect: Connect, corpus: str, how: signal.Signals = signal.SIGINT) -> int:
-    """The exit code of a command that waits for a batch, and is ended."""
+    """Return the exit code of a command that is interrupted while it waits for a batch."""
     scripted.batches(hold=10**6)
     settings = connect().settings
     assert settings.neo4j_uri is not None and settings.neo4j_password is not None
@@ -124,7 +124,7 @@ def test_a_batch_that_may_have_begun_is_looked_for(corpus: str, scripted: Script
 
         def once(name: str, /, **parameters: object) -> object:
             if name == "write/batches" and '"id": "batch' in str(parameters):
-                raise KeyboardInterrupt  # as it is begun, and not yet recorded
+                raise KeyboardInterrupt  # after the batch has begun, but before it is recorded
             return write(name, **parameters)
 
         patch.setattr(kg.graph, "run", once)

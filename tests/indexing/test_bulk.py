@@ -1,4 +1,4 @@
-"""A bulk load gives the graph of an ingest, into an empty database, or changes nothing."""
+"""A bulk load into an empty database makes the same graph as an ingest, or changes nothing."""
 
 import json
 import os
@@ -78,7 +78,7 @@ class Loaded:
 
 @pytest.fixture(scope="module")
 def loaded(tmp_path_factory: pytest.TempPathFactory, make_documents: Make) -> Iterator[Loaded]:
-    """A server of its own with documents loaded in bulk."""
+    """A separate server with documents loaded in bulk."""
     settings = own_server(tmp_path_factory.mktemp("a home, with späces"))
     documents = make_documents(0, 60) + _STRANGE
     try:
@@ -103,7 +103,7 @@ def test_the_graph_is_that_of_an_ingest(loaded: Loaded, kg: KnowledgeGraph) -> N
                 rankings = [g[_COLLECTION].search(_QUESTION, retriever=retriever) for g in (other, kg)]
                 found, expected = ([(round(hit.score, 4), hit.passage.id) for hit in r] for r in rankings)
                 assert [score for score, _ in found] == [score for score, _ in expected] != []
-                least = found[-1][0]  # among equal scores, the cut is arbitrary
+                least = found[-1][0]  # ties at the end of a ranking are arbitrary
                 assert {hit for hit in found if hit[0] > least} == {hit for hit in expected if hit[0] > least}
     finally:
         kg[_COLLECTION].delete()
@@ -130,7 +130,7 @@ def test_the_graph_is_that_of_an_ingest_in_any_language(kg: KnowledgeGraph, tmp_
 
 
 def _nodes(kg: KnowledgeGraph) -> dict[str, Any]:
-    """The properties of every passage, triple, name and document, vectors rounded; not when they were written."""
+    """Return the properties of every passage, triple, name and document, vectors rounded, without write times."""
     found = {}
     for label in ("Document", "Page", "Table", "Passage", "Triple", "Entity", "Word", "Keyword"):
         for record in kg.graph.run("inspect/count_nodes", collection=_COLLECTION):
@@ -230,7 +230,7 @@ def test_a_killed_load_is_undone_by_the_next_start(loaded: Loaded, tmp_path: Pat
         assert process.poll() is None
         assert time.monotonic() < deadline
         time.sleep(0.02)
-    time.sleep(0.5)  # the import tool, which outlives us, is at work
+    time.sleep(0.5)  # the import tool, which survives kgrag, is working
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert json.loads((home / "bulk.json").read_text())["step"] == "import"

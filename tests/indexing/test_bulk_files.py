@@ -62,7 +62,7 @@ def test_rows_wait_on_disk(tmp_path: Path) -> None:
     for i in range(5):
         spill.add([i, "é"])
     assert [list(spill), list(spill)] == [[[i, "é"] for i in range(5)]] * 2
-    assert pickle.loads(pickle.dumps(spill.stored(3)))() == spill[3] == [3, "é"]  # another process reads it, too
+    assert pickle.loads(pickle.dumps(spill.stored(3)))() == spill[3] == [3, "é"]  # another process can read it, too
     parts = Partitions(tmp_path, "parts")
     rows = [(f"{i:08x}", i) for i in range(10)] * 2
     for start in range(0, 20, 2):
@@ -93,5 +93,5 @@ def test_workers_end_with_the_process_that_made_them() -> None:
         parent.stdout.readline()
         parent.kill()
         begun = time.monotonic()
-        parent.stdout.read()  # to its end: nobody holds the other end of the pipe
+        parent.stdout.read()  # waits until nobody holds the other end of the pipe
     assert time.monotonic() - begun < 200

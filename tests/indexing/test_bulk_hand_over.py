@@ -1,4 +1,4 @@
-"""A first load as files: imported elsewhere by the command that is printed, it is the same graph."""
+"""A first load as files makes the same graph when the printed command imports them elsewhere."""
 
 import os
 import re
@@ -34,7 +34,7 @@ _NAME = "handed over"
 
 @pytest.fixture
 def elsewhere(tmp_path: Path) -> Iterator[Settings]:
-    """A second Neo4j, which is empty."""
+    """A second, empty Neo4j."""
     local = LocalSettings(heap="512m", page_cache="64m")
     settings = Settings(_env_file=None, home=tmp_path / "elsewhere", local=local)  # type: ignore[call-arg]
     yield settings
@@ -42,7 +42,7 @@ def elsewhere(tmp_path: Path) -> Iterator[Settings]:
 
 
 def _run_as_admin(settings: Settings, command: str) -> None:
-    """Run a command line of neo4j-admin on the server of these settings, which is down."""
+    """Run a command line of neo4j-admin on the stopped server of these settings."""
     folder, arguments = re.fullmatch(r"cd (.*)\nneo4j-admin (.*)", command).groups()  # type: ignore[union-attr]
     server = LocalServer(settings)
     with server.offline():

@@ -1,4 +1,4 @@
-"""Cuts of documents, computed by hand: sections reach the limits and never pass them."""
+"""Chunks of documents, computed by hand: sections reach the limits and never exceed them."""
 
 from itertools import cycle
 

@@ -1,4 +1,4 @@
-"""Communities: the same graph gives the same, nothing is done twice, and what changed is done again."""
+"""Communities: the same graph gives the same ones, no work is repeated, and changes are redone."""
 
 from collections.abc import Callable
 from functools import partial
@@ -39,7 +39,7 @@ def _texts(kg: KnowledgeGraph) -> dict[str, str]:
 
 
 def _network(seed: int) -> csr_matrix:
-    """Twelve groups of twenty, in three clubs, with a few ties between them."""
+    """Return twelve groups of twenty, in three clubs, with a few edges between them."""
     chance = np.random.default_rng(seed)
     group = np.repeat(np.arange(12), 20)
     share = np.where(group[:, None] == group, 0.5, np.where(group[:, None] // 4 == group // 4, 0.03, 0.002))
@@ -86,12 +86,12 @@ def test_communities_without_a_model(kg: KnowledgeGraph, collection: str, make_d
     name = coarsest[0]["names"][0]
     about = list(kg[collection].saved_query("communities", starting=name.upper(), limit=500))
     assert coarsest[0]["community"] in [row["community"] for row in about]
-    assert about[0]["level"] > 0  # the finest first
+    assert about[0]["level"] > 0  # the finest level first
 
     again = kg[collection].build_communities(size=10)
     assert (again.written, again.removed, again.levels) == (0, 0, report.levels)
 
-    # a document more: its names join, and only what they change is written again
+    # a new document: its names join, and only changed reports are rewritten
     texts = _texts(kg)
     kg[collection].ingest(make_documents(120, 122))
     more = kg[collection].build_communities(size=10)
@@ -173,7 +173,7 @@ def test_a_model_writes_each_report_once(
     assert stopped.left
     report = client[collection].build_communities(size=10, ask=True, threads=2)
     assert report.left == 0
-    assert stopped.usage.calls + report.usage.calls <= sum(levels) + 2  # those on their way when it was used up
+    assert stopped.usage.calls + report.usage.calls <= sum(levels) + 2  # plus calls in progress at the end
     sent = sum(len(m["content"].encode()) for call in scripted.calls for m in call["messages"])
     assert 0.85 * sent / HIGH <= estimate.prompt_tokens[1] <= 1.15 * sent / HIGH
     assert all(text.endswith(_FINDINGS[-1]) for text in _texts(kg).values())

@@ -23,7 +23,7 @@ def note(key: str, *links: str, title: str = "") -> Document:
 
 
 def edges(kg: KnowledgeGraph, collection: str) -> Links:
-    """Pairs of document keys with a link."""
+    """Return pairs of document keys with a link."""
     rows = kg[collection].cypher(
         "MATCH (d:Document {collection: $collection})-[:LINKS_TO]->(o:Document) RETURN d.key AS one, o.key AS other"
     )
@@ -157,7 +157,7 @@ class _Killed(Exception):
 
 @contextmanager
 def _killed_at(number: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """From the given number on, refuse statements: the ones that links need, and those before and after."""
+    """Refuse the statements of links and the ones around them, from the given number on."""
     left = count(1)
     names = ("unlink", "links", "linked", "seal", "passages", "remove_passages", "remove_empty_summaries")
 

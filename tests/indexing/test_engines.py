@@ -1,4 +1,4 @@
-"""Ingest, a later change and extraction end in the same graph in whichever engine they are done."""
+"""Ingest, a later change and extraction make the same graph in every engine."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -24,7 +24,7 @@ _BRAIN = Path(__file__).parent / "reader_brain.py"
 
 @pytest.fixture
 def corpus(make_documents: Make) -> Corpus:
-    """Documents, one of them long, one empty, one given twice; and others in the place of some."""
+    """Documents, one of them long, one empty, one given twice; and later versions of some."""
     made = make_documents(0, 30)
     long = " ".join(section.text for document in made[:20] for section in document.sections)
     first = [*made, Document("long", (Section(long),), "Long Story"), Document("empty", (Section(" "),)), made[7]]
@@ -42,7 +42,7 @@ def connect(kg: KnowledgeGraph, scripted: Scripted) -> Iterator[Connect]:
             "engine": EngineSettings(name=engine, workers=2),
             "chat": scripted.settings(),
             "batch_passages": batch,
-            "writers": 1,  # small batches share their names, so two writers would wait for each other
+            "writers": 1,  # small batches share names, so two writers would wait for each other
         }
         clients.append(KnowledgeGraph.connect(settings=kg.settings.model_copy(update=changes)))
         return clients[-1]
@@ -56,8 +56,8 @@ def connect(kg: KnowledgeGraph, scripted: Scripted) -> Iterator[Connect]:
 def test_processes_make_the_same_graph(
     corpus: Corpus, connect: Connect, collection_name: str, batch: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Workers make the rows of a first load, and no text is read back from the graph."""
-    monkeypatch.setattr(collection_rows, "_GROUP", 4)  # so that there is work for them
+    """Worker processes make the rows of a first load, and read no text back from the graph."""
+    monkeypatch.setattr(collection_rows, "_GROUP", 4)  # small groups, so that the workers have work
     first, later = corpus
     found = []
     for engine in ("here", "processes"):

@@ -1,4 +1,4 @@
-"""Extraction: what a language model reads in passages is in the graph, once, however it came about."""
+"""Extraction: the facts of a language model are in the graph once, whatever the order of events."""
 
 import json
 from collections.abc import Callable
@@ -102,7 +102,7 @@ def test_a_passage_gives_entities_and_triples(collection_name: str, scripted: Sc
     assert [id for id, *_ in words[0]["hits"]] == [nearest]
     assert score == pytest.approx(1, abs=1e-4)
 
-    # an entity named by the model ties passages without a shared fact; nothing else uses it
+    # an entity named by the model connects passages without a shared fact; nothing else uses it
     retriever = kg[collection_name].retriever("gnn-ret(edges=(named,), keyword_cap=0, alphas=(0.5,), k=1)")
     hits = {h.passage.document: h for h in retriever.retrieve("Colin Archer, a shipwright, lived in Larvik.", 5)}
     assert [(s.via, s.name) for s in hits["fram"].why[1:]] == [("names", "Colin Archer"), ("named in", "Fram (ship)")]
@@ -148,7 +148,7 @@ def test_articles_merge_names(collection_name: str, scripted: Scripted, connect:
 
 
 def test_given_and_extracted_is_one(collection_name: str, scripted: Scripted, connect: Connect) -> None:
-    """A triple that a document gives and a model extracts is one node, which stays while either does."""
+    """A triple that a document gives and a model extracts is one node, which stays as long as either source."""
     kg = connect()
     given = replace(_FRAM, triples=(Triple("Fram", "designed by", "Archer"), Triple("Fram", "kept in", "Oslo")))
     kg[collection_name].ingest([given])
@@ -164,7 +164,7 @@ def test_given_and_extracted_is_one(collection_name: str, scripted: Scripted, co
     }
     assert found["Fram designed by Archer"]["ends"] == (["fram"], ["archer", "colin archer"])
 
-    kg[collection_name].ingest([_FRAM])  # no longer gives any
+    kg[collection_name].ingest([_FRAM])  # no longer gives any triples
     assert len(scripted.calls) == 1
     assert {text: t["ends"][1] for text, t in _triples(kg, collection_name, "fram").items()} == {
         "Fram designed by Archer": ["colin archer"],

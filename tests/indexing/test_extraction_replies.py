@@ -1,4 +1,4 @@
-"""Replies of a language model to the extraction prompt become facts that are kept, dropped or refused."""
+"""A language model's extraction replies become facts that are kept, dropped or refused."""
 
 from typing import Any
 

@@ -40,7 +40,7 @@ def made(fill: Callable[..., str], make_documents: Make) -> list[Document]:
 
 @pytest.fixture
 def corpus(kg: KnowledgeGraph, made: list[Document], scripted: Scripted) -> str:
-    """The shared collection, all of whose passages wait, and a model that reads them."""
+    """The shared collection with all passages pending, and a model that extracts from them."""
     scripted.brain(_BRAIN)
     rows(kg, "MATCH (p:Passage {collection: $name}) SET p.extracted = null", name=_SHARED)
     return _SHARED
@@ -92,7 +92,7 @@ def test_another_prompt_extracts_again(corpus: str, scripted: Scripted, connect:
     other[corpus].extract()
     assert len(scripted.calls) == 2 * calls
     after = digest(kg.graph, corpus)
-    assert after["triples"] != before["triples"]  # they say which prompt they are from
+    assert after["triples"] != before["triples"]  # the triples record another prompt
     assert {k: after[k] for k in ("entities", "words")} == {k: before[k] for k in ("entities", "words")}
     kg[corpus].extract()
     assert digest(kg.graph, corpus) == before
@@ -133,7 +133,7 @@ def test_a_server_out_of_reach_stops_it(corpus: str, scripted: Scripted, connect
     scripted.fail("quota", task="extract")
     report = kg[corpus].extract(threads=1)
     assert isinstance(report.stopped, UnavailableError)
-    assert len(scripted.attempts) <= 2  # the refused one, and the one that was waiting behind it
+    assert len(scripted.attempts) <= 2  # the refused call, and the one waiting behind it
     assert report.passages == len(scripted.calls)  # running calls are kept
     scripted.fail(*["400"] * 40, task="extract")
     report = kg[corpus].extract(threads=2)
@@ -173,7 +173,7 @@ def test_interrupted_and_run_again(
     corpus: str, scripted: Scripted, connect: Connect, neo4j_env: dict[str, str], how: signal.Signals
 ) -> None:
     kg = connect()
-    scripted.fail(*[""] * 16, "timeout", "timeout")  # so many it gets, and waits for more when it is interrupted
+    scripted.fail(*[""] * 16, "timeout", "timeout")  # answers so many calls; later ones wait until the interrupt
     env = os.environ | neo4j_env | scripted.env()
     process = subprocess.Popen([sys.executable, "-c", _PROGRAM, corpus], env=env, stderr=subprocess.DEVNULL)
     while len(scripted.calls) < 16:
@@ -201,7 +201,7 @@ def _done(kg: KnowledgeGraph, name: str) -> dict[str, bool]:
 
 
 def _settled(kg: KnowledgeGraph, name: str) -> int:
-    """How many passages wait, once the server has ended the transactions of a killed client."""
+    """Return the number of pending passages after the server has ended a killed client's transactions."""
     before = -1
     while (now := sum(not done for done in _done(kg, name).values())) != before:
         before = now
@@ -215,7 +215,7 @@ def test_without_a_model(kg: KnowledgeGraph, corpus: str) -> None:
 
 
 def test_what_leads_on_is_read_first(collection_name: str, scripted: Scripted, connect: Connect) -> None:
-    """Documents that others name, then passages that share rare names: wherever a run ends, they are read."""
+    """Documents that others name come first, then passages that share rare names, so an early end costs least."""
     texts = {
         "a": ("Wool", "Wool costs seven crowns."), "b": ("Sheep", "A sheep of Hans Rask was sheared."),
         "c": ("Goats", "The goat of Hans Rask was not."), "d": ("Larvik", "A town on the coast."),

@@ -1,4 +1,4 @@
-"""Facts by rules: what patterns find in sentences, lines and tables, and what they leave alone."""
+"""Facts by rules: matches of patterns in sentences, lines and tables, and texts without a match."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -194,7 +194,7 @@ def test_a_table_gives_facts_by_rows() -> None:
         [["Ship", "Built"], ["Fram", "1892"]],  # a single row
         [["Ship", "Built"], ["Fram", "1892"], ["Fram", "1893"]],
         [["Year", "Built"], ["1892", "5"], ["1893", "6"]],
-        [["Ship", "2019"], ["Fram", "5"], ["Maud", "6"]],  # a column of a year
+        [["Ship", "2019"], ["Fram", "5"], ["Maud", "6"]],  # years as columns
         [["Ship", "Built"]],
     ],
 )
@@ -261,7 +261,7 @@ def test_rules_and_a_model_replace_each_other(
 
     notes.set_fact_schema(None)
     scripted.say("extract", {"entities": ["Larvik"], "triples": [["Larvik", "is", "old"]]})
-    assert notes.extract(threads=1).triples == 0  # from another passage
+    assert notes.extract(threads=1).triples == 0  # the fact comes from another passage
     assert list(kg.cypher(_FACTS, {"c": collection_name})) == []
     notes.extract(rules=True)
     assert digest(kg.graph, collection_name) == before

@@ -121,11 +121,11 @@ def test_facts_are_typed_and_what_is_outside_is_counted(
     asked = scripted.calls[0]["messages"][0]["content"]
     assert "- BORN_IN (Person -> Place)" in asked
     assert "- Ship" in asked
-    assert _relationships(kg, collection_name) == _EXPECTED  # 1799 stands in no passage, so that it says the same
+    assert _relationships(kg, collection_name) == _EXPECTED  # 1799 is not in the passage, so nothing changes
     outside = next(f for f in notes.inspect().findings if f.name == "outside the schema")
     assert outside.number == 2
     assert set(outside.examples) == {"(Ship)-[DESIGNED]->(Person) 1", "(Place)-[is older than]->(Place) 1"}
-    assert notes.extract(threads=1).passages == 0  # nothing is asked again
+    assert notes.extract(threads=1).passages == 0  # no new model call
 
     history = [
         (r["predicate"], r["object"], r["valid_from"], r["valid_to"])
@@ -160,7 +160,7 @@ def test_facts_are_typed_and_what_is_outside_is_counted(
     assert [r["n"] for r in labels] == ["Colin Archer", "Fram", "Larvik"]
 
     notes.set_fact_schema(None)
-    typed = [{"name": "Fram", "type": "Passage"}, {"name": "Colin Archer", "type": "Document"}]  # as nobody asked
+    typed = [{"name": "Fram", "type": "Passage"}, {"name": "Colin Archer", "type": "Document"}]  # unrequested types
     scripted.say("extract", {"entities": typed, "triples": [["Colin Archer", "designed", "Fram"]]})
     assert notes.extract(threads=1).triples == 1
     assert _relationships(kg, collection_name) == set()
@@ -277,7 +277,7 @@ def test_a_date_is_no_place(tmp_path: Path, object: str, kind: str | None, ends:
     ],
 )  # fmt: skip
 def test_the_other_voice_turns_a_fact_round(words: str, predicate: str | None, turned: bool) -> None:
-    """A passive that is a predicate itself keeps its direction; one that is given as a synonym does not."""
+    """A passive that is a predicate itself keeps its direction; a passive of another predicate reverses the fact."""
     ends = {"from": ["Person"], "to": ["Ship"]}
     passive = {"from": ["Ship"], "to": ["Person"]}
     predicates = {"DESIGNED": ends, "OWNS": ends | {"inverse": ["owned by"]}, "BUILT": ends, "BUILT_BY": passive,
@@ -301,7 +301,7 @@ def test_the_passive_of_rules_has_its_direction(collection_name: str, connect: C
     assert [(row["p"], row["s"]) for row in rows] == [("Colin Archer", "Fram")]
 
 
-# A history of test_timelines -> what held at some dates; "may" is what no date speaks against.
+# A history of test_timelines -> the holders at some dates; "may" marks facts that no date contradicts.
 AS_OF = {
     "offices in a row": {"1997": "", "1998": "A", "2005": "A B", "2005-07": "A B", "2006": "B", "2022": ""},
     "an office that is held": {"2030-01-01": "B", "2001": "A"},
@@ -334,7 +334,7 @@ _BRAIN = Path(__file__).parent / "fact_brain.py"
 def test_what_held_when(
     collection_name: str, scripted: Scripted, connect: Connect, schema: dict[str, Any], holder: str
 ) -> None:
-    """An office has one holder at a time, whichever end of the predicate it is."""
+    """An office has one holder at a time, at either end of the predicate."""
     scripted.brain(_BRAIN)
     notes = connect()[collection_name]
     documents = []
@@ -390,7 +390,7 @@ RETURN e.name AS name, e.types = [x IN labels(e) WHERE x IN ['Person', 'Firm', '
 
 
 def _steps_out(kg: KnowledgeGraph, name: str) -> list[Any]:
-    """Return relationships and labels that do not follow from facts and ties; a second version of the rule."""
+    """Return relationships and labels that do not follow from facts and links; an independent check of the rule."""
 
     def all_of(query: str) -> list[dict[str, Any]]:
         return [dict(row) for row in kg.cypher(query, {"c": name})]
@@ -466,7 +466,7 @@ def test_names_of_one_entity_meet_in_the_typed_graph(
 
 @pytest.mark.long
 def test_a_model_that_ignores_the_schema(collection_name: str, scripted: Scripted, connect: Connect) -> None:
-    """1,000 facts, a third with another predicate; half is extracted, then the rest."""
+    """1,000 facts, a third with another predicate; half of them is extracted, then the rest."""
     scripted.brain(_BRAIN)
     kg = connect()
     notes = kg[collection_name]
@@ -476,7 +476,7 @@ def test_a_model_that_ignores_the_schema(collection_name: str, scripted: Scripte
     first = notes.extract(limit=400)
     second = notes.extract()
     assert (first.passages, second.passages, second.left) == (400, 600, 0)
-    assert first.triples + second.triples == 333 + 334  # "is held by" is HELD_BY in other words
+    assert first.triples + second.triples == 333 + 334  # "is held by" is a paraphrase of HELD_BY
     assert {*first.dropped, *second.dropped} == {"outside the schema"}
     assert sum((*first.dropped.values(), *second.dropped.values())) == 333
     count = "MATCH (:Office {collection: $c})-[r:HELD_BY]->(:Person) RETURN count(r) AS n"
@@ -484,7 +484,7 @@ def test_a_model_that_ignores_the_schema(collection_name: str, scripted: Scripte
     types = "MATCH (e:Entity {collection: $c})-[r]->(:Entity) WHERE r.facts IS NOT NULL RETURN DISTINCT type(r) AS t"
     assert [row["t"] for row in kg.cypher(types, {"c": collection_name})] == ["HELD_BY"]
     held = [n for n in range(1000) if n % 7 == 3 and n % 3 != 2]
-    assert len(notes.history("Mr M3").values) == len(held) > 90  # none is left out
+    assert len(notes.history("Mr M3").values) == len(held) > 90  # all are included
     outside = next(f for f in notes.inspect().findings if f.name == "outside the schema")
     assert (outside.number, outside.examples) == (333, ("(Office)-[sat in]->(Person) 333",))
 

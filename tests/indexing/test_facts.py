@@ -1,4 +1,4 @@
-"""Names of triples are mentioned where they are stated, looked for nowhere; and what triples are about."""
+"""Names known only from triples are mentioned only by the passages that state them; and the ABOUT flags of triples."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -82,10 +82,10 @@ def test_density_without_what_triples_alone_name(kg: KnowledgeGraph, stated: str
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        ([_YARD, _LETTER], _ALL),  # "bergen" becomes a title, which is looked for then
+        ([_YARD, _LETTER], _ALL),  # "bergen" becomes a title, which all texts are searched for
         ([_YARD, _LETTER, replace(_BERGEN, triples=()), _LARVIK], _ALL),  # triples come later
-        (_ALL, [replace(_YARD, triples=_YARD.triples[:1]), *_ALL[1:]]),  # and go
-        (_ALL, [_YARD, replace(_BERGEN, title="Bergenhus"), _LETTER, _LARVIK]),  # no title any more, but still stated
+        (_ALL, [replace(_YARD, triples=_YARD.triples[:1]), *_ALL[1:]]),  # triples are removed
+        (_ALL, [_YARD, replace(_BERGEN, title="Bergenhus"), _LETTER, _LARVIK]),  # no longer a title, but still stated
     ],
     ids=["a title", "more triples", "fewer triples", "another title"],
 )

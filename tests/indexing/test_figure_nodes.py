@@ -1,4 +1,4 @@
-"""Figures in the graph: shown by pages, referred to by passages, kept as files, changed and removed with documents."""
+"""Figures in the graph: on pages, referred to by passages, kept as files, changed and removed with documents."""
 
 from base64 import b64encode
 from dataclasses import replace
@@ -33,7 +33,7 @@ def files(kg: KnowledgeGraph, name: str) -> list[str]:
 
 
 def ships(seeds: tuple[int, ...] = (HULL, MAST), word: str = "ice", key: str = "ships.pdf") -> Document:
-    """A document of two pages; the first figure is on the first, the others are on the second."""
+    """Return a document of two pages; the first figure is on the first, the others are on the second."""
     first = f"The hull of Figure 1 met the {word}. See overleaf for the mast. " * 3 + "Figure 1: The hull."
     second = "Fig. 2 shows a mast of wood. " * 3 + "Figure 2: The mast."
     figures = [
@@ -71,7 +71,7 @@ def test_the_graph_of_figures(kg: KnowledgeGraph, collection_name: str) -> None:
 
 
 def test_figures_of_files(kg: KnowledgeGraph, collection_name: str, tmp_path: Path) -> None:
-    """A document without pages shows its figures itself."""
+    """A document without pages has its figures directly."""
     kg[collection_name].ingest([paper(tmp_path / "paper.pdf"), report(tmp_path / "report.docx"), web(tmp_path)])
     found = rows(kg, FIGURES, name=collection_name)
     shown = {(figure["caption"], *figure["shown"]) for figure in found}
@@ -83,7 +83,7 @@ def test_figures_of_files(kg: KnowledgeGraph, collection_name: str, tmp_path: Pa
     }
     passage = kg[collection_name].passage(str(tmp_path / "report.docx"))
     assert [figure.caption for figure in passage.figures] == ["Figure 1: The hull of the Fram", "The mast in winter"]
-    assert len(files(kg, collection_name)) == 5  # two pictures come in two documents
+    assert len(files(kg, collection_name)) == 5  # two documents share two pictures
 
 
 CHANGES = [
@@ -125,7 +125,7 @@ def test_a_picture_goes_with_its_last_figure(kg: KnowledgeGraph, collection_name
 
 
 def test_what_a_kill_left_is_cleaned(kg: KnowledgeGraph, collection_name: str) -> None:
-    """A file without a figure goes at the next ingest; a picture that is missing comes back when it is read again."""
+    """The next ingest removes a file without a figure, and restores a missing picture when it reads the document."""
     kg[collection_name].ingest([ships()])
     folder = kg.settings.home / "figures" / node_id(collection_name)
     (folder / f"{'0' * 64}.png").write_bytes(b"left")
@@ -139,7 +139,7 @@ def test_what_a_kill_left_is_cleaned(kg: KnowledgeGraph, collection_name: str) -
 
 
 def test_a_home_that_is_a_file(tmp_path: Path) -> None:
-    """The figure is known, its picture is not kept."""
+    """If the home is a file, the figure is kept without its picture."""
     (tmp_path / "home").write_text("no folder")
     (kept,) = FigureFiles(tmp_path / "home", "a").keep([ships()])
     assert [figure.data for figure in kept.figures] == [b"", b""]
@@ -170,7 +170,7 @@ def test_what_is_found_names_its_figures(kg: KnowledgeGraph, collection_name: st
 
 
 def test_export_and_import(kg: KnowledgeGraph, collection_name: str, tmp_path: Path) -> None:
-    """Figures go along, their pictures stay: they come back when the documents are read again."""
+    """An export has figures without pictures; these come back when the documents are read again."""
     kg[collection_name].ingest([ships()])
     expected = state(kg, collection_name)
     kg[collection_name].export(str(tmp_path / "ships.jsonl"))
@@ -219,7 +219,7 @@ def test_passages_refer_by_place() -> None:
 
 
 def test_a_caption_stands_on_its_page() -> None:
-    """A list of figures at the beginning says the captions, too."""
+    """A caption counts on its figure's page only, not in a list of figures at the beginning."""
     its = [Figure(1, "1", "The hull of the Fram", page=3), Figure(2, "2", "The masts", page=0)]
     texts = (
         "Contents: The hull of the Fram; The masts", "Text.", "The hull of the Fram", "The masts",
@@ -230,7 +230,7 @@ def test_a_caption_stands_on_its_page() -> None:
 
 
 def test_the_route_of_a_picture(kg: KnowledgeGraph, collection_name: str, tmp_path: Path) -> None:
-    """Behind the access rules of documents; nothing that a browser would execute."""
+    """The route obeys the access rules of documents, and never serves anything that a browser would execute."""
     drawn = replace(figure_of(b'<svg xmlns="http://www.w3.org/2000/svg"/>', "Figure 3: A drawing", 2), number=3)
     kg[collection_name].ingest([replace(ships(), figures=(*ships().figures, drawn))])
     hull, _, drawing = kg[collection_name].document("ships.pdf").figures
@@ -254,7 +254,7 @@ def test_the_route_of_a_picture(kg: KnowledgeGraph, collection_name: str, tmp_pa
 
 
 def test_descriptions_are_searched(kg: KnowledgeGraph, collection_name: str, scripted: Scripted) -> None:
-    """Off by default; a vision model is called once for each figure, and its description is a passage of its own."""
+    """With descriptions on (default off), a vision model is called once for each figure; its text is a passage."""
     kg[collection_name].ingest([ships()])
     assert not scripted.calls
     kg[collection_name].delete()

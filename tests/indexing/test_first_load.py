@@ -1,4 +1,4 @@
-"""The first load of a collection: the graph that later loads would make, in few transactions, whatever kills it."""
+"""The first load of a collection: the same graph as later loads, in few transactions, whatever kills it."""
 
 import pickle
 from collections.abc import Callable, Iterator
@@ -21,7 +21,7 @@ _TIMES = ("updated", "created")
 
 
 def _graph(kg: KnowledgeGraph, name: str) -> tuple[list[Any], list[Any]]:
-    """Every node and relationship of a collection with all its properties but times."""
+    """Return every node and relationship of a collection with all properties except times."""
     session = kg.graph.driver.session()
     with session:
         nodes = session.run(
@@ -45,13 +45,13 @@ def _graph(kg: KnowledgeGraph, name: str) -> tuple[list[Any], list[Any]]:
 
 
 def _differences(one: tuple[list[Any], list[Any]], other: tuple[list[Any], list[Any]]) -> list[str]:
-    """Return the differences of two graphs."""
+    """Return the differences between two graphs."""
     held = [{repr(row) for part in graph for row in part} for graph in (one, other)]
     return [f"- {row}" for row in sorted(held[0] - held[1])] + [f"+ {row}" for row in sorted(held[1] - held[0])]
 
 
 def _comparable(properties: dict[str, Any]) -> list[tuple[str, Any]]:
-    """Properties without times; vectors and scores rounded, since batches change the last digits."""
+    """Return properties without times; vectors and scores are rounded, since batches change the last digits."""
 
     def rounded(value: Any) -> Any:
         if isinstance(value, list):
@@ -62,7 +62,7 @@ def _comparable(properties: dict[str, Any]) -> list[tuple[str, Any]]:
 
 
 def _documents(make_documents: Make) -> list[Document]:
-    """Titles shared and headings of long documents, pages, triples, and one text twice."""
+    """Return documents with shared titles and headings of long documents, pages, triples, and a repeated text."""
     paged = Document(
         "paged",
         (Section("The Fram lay at Hobart. Amundsen went ashore.", breaks=((0, 1), (24, 2))),),
@@ -88,7 +88,7 @@ def _documents(make_documents: Make) -> list[Document]:
 def expected(
     kg: KnowledgeGraph, collection_name: str, make_documents: Make
 ) -> tuple[list[Document], tuple[list[Any], list[Any]]]:
-    """Documents, and the graph that loading them one after the other makes."""
+    """Documents, and the graph made by loading them one after the other."""
     documents = _documents(make_documents)
     for document in documents:
         kg[collection_name].ingest([document])
@@ -115,7 +115,7 @@ class _Killed(Exception):
 
 @contextmanager
 def _killed_at(number: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
-    """Transactions are refused from that one on."""
+    """Refuse transactions from the given number on."""
     count: list[int] = []
     plain = Graph.write
 
@@ -156,7 +156,7 @@ def test_killed_at_any_transaction_it_ends_the_same(
                 assert collection_name not in [each.name for each in kg.collections()]
                 with pytest.raises(MismatchError, match=r"(?s)was interrupted.*same `kgrag ingest` again"):
                     kg[collection_name].search("Fram")
-            with suppress(_Killed), _killed_at(2, monkeypatch):  # and once more, in the middle of what goes on
+            with suppress(_Killed), _killed_at(2, monkeypatch):  # once more, in the middle of the resumed load
                 kg[collection_name].ingest(documents)
             kg[collection_name].ingest(documents)
             assert _differences(_graph(kg, collection_name), made) == [], number
@@ -201,6 +201,6 @@ def test_a_collection_that_is_removed_meanwhile_is_not_written_to(
 
 def test_words_are_cut_the_same_in_another_process() -> None:
     passage = TokenisedPassage("Vitamin C", "A ship sailed. He saw Kap Farvel & 3 men.", "Log", language_of("de"))
-    assert passage.words[:4] == ["vitamin", "c", "a", "ship"]  # an initial of a title is no part of a word of the text
+    assert passage.words[:4] == ["vitamin", "c", "a", "ship"]  # an initial in a title is not part of the text's words
     again = pickle.loads(pickle.dumps(passage))
     assert (again.stems(), again.sentences(), again.phrases) == (passage.stems(), passage.sentences(), passage.phrases)

@@ -24,7 +24,7 @@ _MANY = 200
 
 @pytest.fixture(scope="module")
 def grown(fill: Callable[..., str], make_documents: Make) -> str:
-    """A collection that has many passages."""
+    """A collection with many passages."""
     return fill("grown", make_documents(0, _MANY))
 
 
@@ -84,7 +84,7 @@ def test_the_density_of_a_sample_is_that_of_a_bulk_load(kg: KnowledgeGraph, grow
 
 
 def _mentions(kg: KnowledgeGraph, name: str) -> dict[str, dict[str, str]]:
-    """Passage -> entity -> via."""
+    """Return passage -> entity -> via."""
     query = (
         "MATCH (p:Passage {collection: $name}) "
         "RETURN p.id AS passage, [(p)-[m:MENTIONS]->(e) | [e.id, m.via]] AS mentions"

@@ -1,4 +1,4 @@
-"""A collection that has a history is what one made at once of the same documents is: its nodes, and its rankings."""
+"""A collection with a history has the same nodes and rankings as one made at once from the same documents."""
 
 import os
 import random
@@ -23,11 +23,11 @@ _QUESTIONS = (
 )
 
 _CLOSE = 1e-6
-_MANY = int(os.environ.get("HISTORIES", "6"))  # more of them take hours
+_MANY = int(os.environ.get("HISTORIES", "6"))  # more take hours
 
 
 def _document(key: int, chance: random.Random) -> Document:
-    """A document of one to four sections, with names, a few words, and at times a fact."""
+    """Return a document of one to three sections, with names, a few words, and sometimes a fact."""
 
     def sentence() -> str:
         names = chance.sample(_PEOPLE + _PLACES + _THINGS, 2)
@@ -45,7 +45,7 @@ def _document(key: int, chance: random.Random) -> Document:
 
 
 def _lived(kg: KnowledgeGraph, name: str, chance: random.Random) -> dict[str, Document]:
-    """Add, change and delete documents; returns those there are at last."""
+    """Add, change and delete documents; return the remaining ones."""
     there: dict[str, Document] = {}
     for _ in range(chance.randint(2, 5)):
         written = [_document(key, chance) for key in chance.sample(range(30), chance.randint(1, 20))]
@@ -63,7 +63,7 @@ Hits = list[tuple[float, str, int]]
 
 
 def _state(kg: KnowledgeGraph, name: str) -> tuple[dict[str, str], dict[str, Hits]]:
-    """A digest of each label, and the rankings of all retrievers."""
+    """Return a digest of each label, and the rankings of all retrievers."""
 
     def hits(question: str, retriever: str) -> Hits:
         ranking = kg[name].search(question, retriever=retriever, k=10)
@@ -74,7 +74,7 @@ def _state(kg: KnowledgeGraph, name: str) -> tuple[dict[str, str], dict[str, Hit
 
 
 def _same(one: Hits, other: Hits) -> bool:
-    """Whether two rankings have the same scores to 1e-6, and the same passages but for those of one score."""
+    """Return whether two rankings have the same scores to 1e-6, and the same passages except for the order of ties."""
 
     def is_tied(score: float) -> bool:
         return sum(abs(score - hit[0]) < _CLOSE for hit in one) > 1 or abs(score - one[-1][0]) < _CLOSE
@@ -137,7 +137,7 @@ def test_a_name_is_shown_as_what_is_left_writes_it(kg: KnowledgeGraph, collectio
 def test_a_changed_document_leaves_others_unvisited(
     kg: KnowledgeGraph, collection_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its words and names are counted in the same transaction as those of its old text, so that no count falls."""
+    """New and old words and names are counted in one transaction, so no count falls and no other passage is visited."""
     same = "In Nordvika the Fjord Queen took quartz and slate aboard. Bell"
     changed = Document("d0", (Section(f"{same} 0. Then came the Fjord Queen again, with a kiln."),))
     kg[collection_name].ingest([Document("d0", (Section(f"{same} 0."),)), other := Document("d1", (Section(same),))])

@@ -1,4 +1,4 @@
-"""Kills at random moments of each path into the graph: a second run makes the graph that one run makes.
+"""Kills at random moments of each path into the graph: a second run makes the same graph as one run.
 
 KILLS=40 kills each path forty times; a kill takes about half a minute.
 """
@@ -66,7 +66,7 @@ def _done(words: list[str], env: dict[str, str]) -> float:
     """Run a command to its end, and return its seconds."""
     began, process = time.monotonic(), _start(words, env)
     _, error = process.communicate()
-    # an import that was killed after its last row has nothing left to do
+    # an import killed after its last row has nothing left to do
     assert process.returncode == 0 or (words[0] == "import" and "There is a collection" in error), error
     return time.monotonic() - began
 

@@ -1,4 +1,4 @@
-"""A tree and communities of two thousand passages, by commands that are killed: nothing is asked twice."""
+"""A tree and communities of two thousand passages, by commands that are killed: no model call is repeated."""
 
 import os
 import subprocess
@@ -66,13 +66,13 @@ def test_killed_at_five_moments_nothing_is_asked_twice(
     subprocess.run(words, env=env, check=True, capture_output=True)
     took = time.monotonic() - began
     whole = digest(kg.graph, collection)[section]
-    if command == "communities":  # found again where much is new; a tree's summaries stay where they were laid
+    if command == "communities":  # communities are recomputed after large growth; a tree keeps its layout
         assert halves == whole
     subprocess.run([*words, "--remove"], env=env, check=True, capture_output=True)
 
     scripted.say(task, reply)
     scripted.delay(0.05)
-    for share in (0.4, 0.7):  # while it is found what belongs together, and written
+    for share in (0.4, 0.7):  # during grouping and writing without a model
         _kill(words, env, lambda share=share: time.sleep(share * took))
     subprocess.run(words, env=env, check=True, capture_output=True)
     assert digest(kg.graph, collection)[section] == whole
@@ -93,14 +93,14 @@ def test_killed_at_five_moments_nothing_is_asked_twice(
     assert _number(kg, written) == number
     calls = scripted.calls
     asked = {tuple(m["content"] for m in call["messages"]) for call in calls}
-    assert len(asked) <= number  # summaries of the same summaries are asked for once, unless at the same time
-    assert len(calls) <= number + 3 * _THREADS  # those on their way at each kill
+    assert len(asked) <= number  # equal summaries are requested once, unless at the same time
+    assert len(calls) <= number + 3 * _THREADS  # plus calls in progress at each kill
     sent = sum(len(m["content"].encode()) for call in calls for m in call["messages"]) * number / len(calls)
     assert 0.85 * sent / HIGH <= estimate.prompt_tokens[1] <= 1.15 * sent / HIGH
 
 
 def test_deleting_most_leaves_no_orphan(kg: KnowledgeGraph, collection: str) -> None:
-    """After the test above: a model's texts are removed with their sources."""
+    """After the test above, a model's texts are removed with their sources."""
     kg[collection].delete([f"d{i}" for i in range(_NUMBER) if i % 10])
     bare = "WHERE NOT (n)-[:SUMMARISES]->() RETURN count(n) AS n"
     assert _number(kg, f"MATCH (n:Summary {{collection: $collection}}) {bare}") == 0
@@ -120,7 +120,7 @@ def _number(kg: KnowledgeGraph, query: str) -> int:
 
 
 def _kill(command: list[str], env: dict[str, str], wait: Callable[[], None]) -> None:
-    """Start a command, and end it by force after a while."""
+    """Start a command, and kill it after a while."""
     process = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         wait()

@@ -1,4 +1,4 @@
-"""Facts without passages: a dump in the form of Wikidata's with its oddities, N-Triples and CSV, and slices."""
+"""Facts without passages: a dump in Wikidata's format with its oddities, N-Triples and CSV, and slices."""
 
 import bz2
 import gzip
@@ -81,8 +81,8 @@ def test_facts_of_a_dump(kg: KnowledgeGraph, ships: str, dump: Path) -> None:
         "Fram instance of sailing ship", "Fram designed by Colin Archer", "Fram length 39 metre",
         "Colin Archer instance of human", "Colin Archer born in Larvik", "sailing ship subclass of ship",
         "Nansen instance of human", "Maud instance of ship",
-        "Maud designed by Colin Archer",  # over the redirect
-    }  # Nansen was born in what has no line  # fmt: skip
+        "Maud designed by Colin Archer",  # through the redirect
+    }  # Nansen's birthplace has no line of its own  # fmt: skip
     rows = kg.cypher(
         "MATCH (e:Entity {collection: $name, key: 'Q1'}) RETURN e.name, e.wikipedia, e.normal", {"name": ships}
     )

@@ -1,4 +1,4 @@
-"""Facts through Neo4j's import tool: the graph of transactions, and what kill -9 leaves goes on where it was."""
+"""Facts through Neo4j's import tool: the same graph as by transactions, and a resume after kill -9."""
 
 import gzip
 import json
@@ -47,20 +47,20 @@ def test_the_graph_is_that_of_transactions(kg: KnowledgeGraph, tmp_path: Path) -
         with KnowledgeGraph.local(settings) as other:
             assert _state(other, NAME) == _state(kg, NAME)
             found = other.cypher("MATCH (e:Entity {key: 'Q999999999'}) RETURN e.aliases AS aliases")
-            assert [row["aliases"] for row in found] == [["Steins;Gate"]]  # files have lists with semicolons
+            assert [row["aliases"] for row in found] == [["Steins;Gate"]]  # files separate lists by semicolons
             assert [f.name for f in other[NAME].inspect().findings if f.level == "error"] == []
             assert other[NAME].info().kind == "knowledge"
         assert KnowledgeGraph.import_knowledge(dump, NAME, settings=settings).known
         more = tmp_path / "more.csv"
         more.write_text("Fram,designed by,Colin Archer\n")
-        assert not KnowledgeGraph.import_knowledge(more, NAME, settings=settings).bulk  # for it is not empty now
+        assert not KnowledgeGraph.import_knowledge(more, NAME, settings=settings).bulk  # the database is not empty now
     finally:
         LocalServer(settings).stop()
         kg[NAME].delete()
 
 
 def _stop_when(process: "subprocess.Popen[bytes]", settings: Settings, moment: str) -> None:
-    """Kill it without warning while it reads, while it writes files, or while the import tool is at work."""
+    """Kill the process while it reads, while it writes files, or while the import tool works."""
     home = LocalServer(settings).home
     deadline = time.monotonic() + 400
     while time.monotonic() < deadline:
@@ -81,7 +81,7 @@ def _stop_when(process: "subprocess.Popen[bytes]", settings: Settings, moment: s
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(1800)  # five imports, each with starts of a server
+@pytest.mark.timeout(1800)  # five imports, each with server starts
 def test_killed_at_three_moments_it_goes_on(kg: KnowledgeGraph, tmp_path: Path) -> None:
     dump = tmp_path / "world.json.gz"
     write(dump, 150_000, odd=100)
@@ -98,7 +98,7 @@ def test_killed_at_three_moments_it_goes_on(kg: KnowledgeGraph, tmp_path: Path) 
         result = subprocess.run(command, env=os.environ | env, check=True, capture_output=True)
         report = json.loads(result.stdout)
         assert report["bulk"] and report["resumed"] > 1000
-        assert "reading, MB" not in result.stderr.decode()  # it had been read to its end
+        assert "reading, MB" not in result.stderr.decode()  # reading was complete
         whole = own_server(tmp_path / "whole")
         try:
             other = KnowledgeGraph.import_knowledge(dump, NAME, settings=whole)

@@ -1,4 +1,4 @@
-"""Readers of sources of facts: names as written, languages, places, ranks, dates."""
+"""Readers of fact sources: original names, languages, places, ranks, dates."""
 
 import gzip
 import json
@@ -17,7 +17,7 @@ from kgrag.values.errors import InputError
 
 
 def facts(path: Path, text: str, format: str, *languages: str) -> tuple[set[str], Counter[str]]:
-    """The facts of a source, as they are searched, and the counts."""
+    """Return the facts of a source in their searchable form, and the counts."""
     path.write_text(text, encoding="utf-8", newline="")
     with Store(path.with_suffix(".sqlite"), "s") as store:
         counts = read_source(path, format, Selection(languages or ("en",)), ENGLISH, store, lambda *_: None)
@@ -149,7 +149,7 @@ def test_best_statements_are_kept_with_when_they_held(tmp_path: Path) -> None:
         "Town country B (until 3 May 1994)",
         "Town country C",
         "Town twin B (until 1990, until 2004)",
-        "Town seat B",  # it is so now, too
+        "Town seat B",  # valid today, too
         "Town owner B (ended)",
     }
     assert counts["statements beside preferred ones"] == 1
@@ -240,7 +240,7 @@ def test_glossary_in_turtle_is_read(tmp_path: Path, name: str) -> None:
             read.append(list(store.facts(part=False)))
     texts = {triple_properties("c", row)["text"] for row in read[0]}
     assert "kiln broader oven" in texts
-    assert read[0] == read[1]  # also the names of nodes that have none
+    assert read[0] == read[1]  # including the names of unnamed nodes
     if name.startswith("a.ttl"):
         assert any(text.endswith("by Anna; Berg") for text in texts)
         assert (counts["statements whose object is a text"], counts["names in another language"]) == (1, 1)

@@ -1,4 +1,4 @@
-"""The graph is the ledger of an ingest: however it came about, the same documents give the same graph."""
+"""The graph records the progress of an ingest: the same documents give the same graph, whatever the path."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -19,7 +19,7 @@ Make = Callable[..., list[Document]]
 
 
 class CountingEmbedder(WordLlamaEmbedder):
-    """Counts the texts that it embeds."""
+    """An embedder that counts the texts that it embeds."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -36,7 +36,7 @@ def embedder() -> CountingEmbedder:
 
 
 def _state(kg: KnowledgeGraph, name: str) -> dict[str, str]:
-    """The digest, with the collection's name taken out of it: ids differ between collections, so counts stand in."""
+    """Return the digest independent of the collection's name: ids differ between collections, so counts stand in."""
     info = next(c for c in kg.collections() if c.name == name)
     assert info.finished
     return digest(kg.graph, name)
@@ -46,7 +46,7 @@ def _state(kg: KnowledgeGraph, name: str) -> dict[str, str]:
 def test_documents_added_in_two_parts_give_the_same_graph(
     kg: KnowledgeGraph, collection_name: str, make_documents: Make, first: slice, then: slice
 ) -> None:
-    """A few documents take the path by phrases, on which only passages that hold a new name or word are visited."""
+    """A small addition takes the path by phrases, which visits only passages with a new name or word."""
     documents = make_documents(0, max(first.stop, then.stop))
     kg[collection_name].ingest(documents)
     whole, near = _state(kg, collection_name), similar(kg.graph, collection_name)
@@ -112,7 +112,7 @@ def test_a_changed_title_renames_everywhere(kg: KnowledgeGraph, collection_name:
 
 
 def test_headings_follow_their_document(kg: KnowledgeGraph, collection_name: str) -> None:
-    """Headings name passages of a document that has several, or no title; what they no longer head is let go."""
+    """Headings name passages of a document with several, or without a title; obsolete heading names are removed."""
     filler = " ".join(f"Ropes and tar were bought for ship {i}." for i in range(80))
     sections = (Section(f"Built in Larvik. {filler}", "Fram Museum"), Section(f"Lost. {filler}", "Terror Bay"))
     long = Document("a", sections)
@@ -132,7 +132,7 @@ def test_headings_follow_their_document(kg: KnowledgeGraph, collection_name: str
 def test_the_last_of_several_versions_stays(
     kg: KnowledgeGraph, collection_name: str, make_documents: Make, between: int
 ) -> None:
-    """The last document of a key alone decides the graph, however many documents lie between."""
+    """The last document with a key alone decides the graph, however many documents lie in between."""
     versions = [Document("a", (Section(f"Version {n} speaks of the Rhine."),), "Notes") for n in range(3)]
     others = make_documents(0, between)
     kg[collection_name].ingest([versions[0], *others, versions[1], versions[2]])

@@ -42,7 +42,7 @@ def test_thai_is_ingested(kg: KnowledgeGraph, collection_name: str) -> None:
 
 
 def test_names_of_a_pipeline(pipeline: str) -> None:
-    """Without articles, dates and numbers; nothing without a pipeline."""
+    """A pipeline's names come without articles, dates and numbers; without a pipeline there are none."""
     assert named_entities(TEXTS["a"], pipeline) == {"tung oil": "tung oil"}
     assert named_entities(TEXTS["c"], pipeline) == {"river boyne": "river Boyne"}
     assert named_entities(TEXTS["a"], None) == {}
@@ -51,7 +51,7 @@ def test_names_of_a_pipeline(pipeline: str) -> None:
 
 
 def test_they_are_mentioned(graph_settings: Settings, pipeline: str) -> None:
-    """Though written in small letters, even by one passage alone; and gone with the passages that hold them."""
+    """The names are mentioned even in lower case and by a single passage, and removed with their passages."""
     indexing = IndexingSettings(pipeline=pipeline)
     documents = [Document(key, (Section(text),), key) for key, text in TEXTS.items()]
     mentions = """MATCH (p:Passage {collection: 'spacy'})-[m:MENTIONS {via: 'spacy'}]->(e:Entity)

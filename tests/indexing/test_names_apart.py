@@ -1,4 +1,4 @@
-"""Names that differ by a sign, a mark or a digit stay two in the graph; searches find them however they are typed."""
+"""Names that differ by a sign, a mark or a digit stay separate; searches find them in any spelling."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ def titled(*titles: str, text: str = "It is described in a note.") -> list[Docum
 
 
 def about(kg: KnowledgeGraph, collection: str) -> dict[str, set[str]]:
-    """Document -> the entities that its title names."""
+    """Return document -> the entities that its title names."""
     rows = kg[collection].cypher(
         "MATCH (d:Document {collection: $collection}) "
         "RETURN d.key AS key, [(d)-[:ABOUT]->(e:Entity) | e.normal] AS names"
@@ -142,7 +142,7 @@ def test_stems_of_another_stemmer_are_made_anew(
     assert graph_settings.neo4j_password
     auth = (graph_settings.neo4j_user, graph_settings.neo4j_password.get_secret_value())
     with neo4j.GraphDatabase.driver(graph_settings.neo4j_uri or "", auth=auth) as driver:
-        driver.execute_query(  # as that version stemmed it
+        driver.execute_query(  # stems of that version
             "MATCH (p:Passage {collection: $c}) SET p.stems = replace(p.stems, 'universiti', 'univers')",
             {"c": collection_name},
         )

@@ -1,4 +1,4 @@
-"""Exact nearest neighbours, as by comparing everything with everything."""
+"""The nearest neighbours are exact, as if all pairs were compared."""
 
 import numpy as np
 import pytest
@@ -9,11 +9,11 @@ _K = 4
 
 
 def _vectors(groups: int, of_each: int, seed: int = 0) -> Vectors:
-    """Unit vectors [groups * of_each, 160] in groups that are near to each other; the first five are the same."""
+    """Return unit vectors [groups * of_each, 160] in groups that are near to each other; the first five are equal."""
     chance = np.random.default_rng(seed)
     vectors = np.repeat(chance.normal(size=(groups, 160)), of_each, axis=0)
     vectors += 0.4 * chance.normal(size=vectors.shape)
-    vectors[:, :60] *= 3  # as of embeddings, some axes say more than others
+    vectors[:, :60] *= 3  # like embeddings, some axes vary more
     vectors[1:5] = vectors[0]
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     return vectors.astype(np.float32)

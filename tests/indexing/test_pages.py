@@ -23,7 +23,7 @@ NAMES = [f"{a}{b}" for a in ("Ban", "Dur", "Kel", "Lom", "Mir") for b in ("or", 
 
 
 def report(pages: int = 6, tables: int = 2, word: str = "harbour", key: str = "report.pdf") -> Document:
-    """A document whose text runs over its pages; each page has sentences about a name of its own."""
+    """Return a document whose text runs over its pages; each page has sentences about a different name."""
     text, breaks, made = "", [], []
     for n in range(1, pages + 1):
         part = " ".join(f"{NAMES[n]} is the {word} number {i} of page {n}." for i in range(12))
@@ -68,7 +68,7 @@ def test_chunks_know_their_pages() -> None:
 
 
 def test_a_passage_can_be_a_sentence() -> None:
-    """Each with its heading and its page, and none is left out (KGP, appendix A.1.1)."""
+    """Each sentence is a passage with its heading and page, and none is dropped (KGP, appendix A.1.1)."""
     one = "The Fram sailed. She was strong!\n\nWho built her? Archer did."
     sections = (Section(one, "Ship", ((0, 1), (33, 2))), Section("word " * 20 + "end.", "Ship > Crew"))
     chunks = chunk(Document("a", sections, "A"), IndexingSettings(unit="sentence", passage_tokens=8))
@@ -94,7 +94,7 @@ def test_headings_do_not_move_pages() -> None:
 
 def test_without_pages_nothing_changes() -> None:
     document = Document("a", (Section("Text.", "Heading"),), "A", "src", {"x": 1})
-    assert content_hash(document) == "9ddc5a87d3974aafb06961e501b158d8"  # as before there were pages
+    assert content_hash(document) == "9ddc5a87d3974aafb06961e501b158d8"  # unchanged since before pages existed
     assert content_hash(document) == content_hash(replace(document, pages=(), tables=()))
     assert content_hash(document) != content_hash(replace(document, pages=(Page(1, "Text."),)))
     assert content_hash(report()) != content_hash(report(tables=1))
@@ -194,7 +194,7 @@ def test_removed_with_the_document_and_the_collection(kg: KnowledgeGraph, collec
 def test_broken_off_at_every_batch(kg: KnowledgeGraph, collection_name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     documents = [report(pages=20, tables=3), report(pages=4, tables=1, word="quay", key="b.pdf")]
     settings = kg.settings.model_copy(update={"batch_passages": 4})
-    there = [report(pages=1, tables=0, word="mast", key="c.pdf")]  # so that the next ingest is no first load
+    there = [report(pages=1, tables=0, word="mast", key="c.pdf")]  # so that the next ingest is not a first load
     kg[collection_name].ingest([*there, *documents])
     expected = state(kg, collection_name)
     kg[collection_name].delete()

@@ -1,4 +1,4 @@
-"""Files that come, change and go: a collection is kept in step with its folders, and nothing else is touched."""
+"""Files that come, change and go: a collection mirrors its folders, and nothing else is touched."""
 
 import os
 import time
@@ -17,7 +17,7 @@ from kgrag.values.results import IngestReport
 
 
 def write(folder: Path, **texts: str) -> None:
-    """Files "a.txt" for a="text", of an hour ago."""
+    """Write files "a.txt" for a="text", dated an hour ago."""
     for name, text in texts.items():
         path = folder / f"{name}.{'csv' if name.endswith('rows') else 'txt'}"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -49,7 +49,7 @@ def test_a_collection_follows_its_folder(kg: KnowledgeGraph, collection_name: st
 
     (folder / "two.txt").rename(folder / "three.txt")
     write(folder, rows="id,text\n2,Bergen\n")
-    report = notes.ingest(folder)  # a dry look: it names them, and they stay
+    report = notes.ingest(folder)  # without `prune` they are listed and kept
     two, row = str(folder / "two.txt"), f"{folder / 'rows.csv'}#1"
     assert (set(report.gone), report.pruned) == ({two, row}, 0)
     assert keys(kg, collection_name) == sorted([*before, str(folder / "three.txt")])
@@ -76,8 +76,8 @@ def test_a_document_whose_removal_was_interrupted_does_not_count_as_there(
     notes.ingest(folder)
     (folder / "one.txt").unlink()
     (folder / "two.txt").unlink()
-    assert notes.ingest(folder, prune=True).pruned == 0  # two of three: half a folder may be missing
-    kg.graph.run("write/unseal", ids=[document_id(collection_name, str(folder / "one.txt"))])  # as a removal begins
+    assert notes.ingest(folder, prune=True).pruned == 0  # two of three: half of the folder may be missing
+    kg.graph.run("write/unseal", ids=[document_id(collection_name, str(folder / "one.txt"))])  # a removal begins so
     report = notes.ingest(folder, prune=True)
     assert (len(report.gone), report.pruned) == (2, 2)
     assert keys(kg, collection_name) == [str(folder / "three.txt")]
@@ -98,7 +98,7 @@ def test_a_folder_that_is_not_mounted_is_not_pruned(
         return opened(self)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Path, "iterdir", refuse)  # chmod does not keep root out
+        patch.setattr(Path, "iterdir", refuse)  # chmod does not stop root
         assert notes.ingest(folder, prune=True, force=True).gone == ()
     (folder / "two.txt").unlink()
     (folder / "deep" / "one.txt").unlink()

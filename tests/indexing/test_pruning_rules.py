@@ -1,4 +1,4 @@
-"""Which documents are gone when a folder is ingested again, without a graph."""
+"""The rules for missing documents when a folder is ingested again, without a graph."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from kgrag.values.documents import Scan
     ("file", "fingerprint", "gone"),
     [
         ("read.csv", "now", False),
-        ("read.csv", "before", True),  # a row that the file no longer has
+        ("read.csv", "before", True),  # a row that is no longer in the file
         ("troubled.csv", "before", False),
         ("missing.csv", "now", True),
         ("locked/missing.csv", "now", False),

@@ -1,4 +1,4 @@
-"""Embedding again: the old vectors serve until the new ones are complete; interrupted, it goes on where it was."""
+"""Re-embedding: the old vectors serve until the new ones are complete; an interrupted run resumes."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Languages of collections: changed later, told once there is text enough, resumed after a kill."""
+"""Languages of collections: changed later, detected from enough text, resumed after a kill."""
 
 from collections.abc import Iterator
 
@@ -24,7 +24,7 @@ FACTS = (Triple("Ole Brandt", "befehligte", "die Sturmbraut"), Triple("Brandts H
 
 def _documents() -> list[Document]:
     texts = [Document(f"{i}", (Section(text),), title) for i, (title, text) in enumerate(TEXTS.items())]
-    # sections short enough that no language's rules for sentences decide where they are cut
+    # sections so short that no language's sentence rules affect the cuts
     sections = tuple(
         Section(f"{text}\n\n{text} {i}", f"Die {title}") for i in range(4) for title, text in TEXTS.items()
     )
@@ -57,7 +57,7 @@ def test_changed_language_gives_graph_of_that_language(
 
 @pytest.fixture(params=["_write", "_tie_facts"])
 def killed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Fail at a step of reading again, once."""
+    """Makes a step of reading again fail once."""
     step = getattr(rereading, request.param)
 
     def fail(*arguments: object) -> None:

@@ -1,4 +1,4 @@
-"""A transaction that writes for a collection sees whether it is still that collection, and not another of its name."""
+"""A write transaction detects that its collection was removed, even if another one has its name."""
 
 from collections.abc import Callable
 from dataclasses import replace

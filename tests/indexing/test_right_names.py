@@ -1,9 +1,9 @@
-"""Mentions, keywords and ABOUT edges, each judged by reading its passage; and other names that first sentences give.
+"""Mentions, keywords and ABOUT edges against judgements by reading, and other names from first sentences.
 
-A mention is right if the passage names this thing, as a whole and under this spelling; a keyword is right if it is a
-noun or a name that tells what the passage is about. Judge what the tests call unjudged, and add it to the file.
-An ABOUT edge is right if a reader calls the title's thing by this name: 83 of the demo were read, and 116 of titles
-with a first sentence were written down before kgrag saw them (judged_abouts.json).
+A mention is right if the passage names this thing as a whole and under this spelling. A keyword is right if it is a
+noun or a name that tells what the passage is about. Judge the cases that the tests report as unjudged, and add them to
+the file. An ABOUT edge is right if a reader calls the title's thing by this name. 83 edges of the demo were read, and
+116 of titles with a first sentence were written down before kgrag saw them (judged_abouts.json).
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Similar names: found exactly, few, and the same however the collection came about."""
+"""Similar names: exact, few, and the same whatever the collection's history."""
 
 from collections.abc import Callable
 
@@ -20,7 +20,7 @@ Make = Callable[..., list[Document]]
 
 
 def _names(kg: KnowledgeGraph, collection: str) -> dict[tuple[str, str], float]:
-    """(name, similar name) -> score."""
+    """Return (name, similar name) -> score."""
     query = "MATCH (e:Entity {collection: $name})-[s:SIMILAR]->(f) RETURN e.normal AS e, f.normal AS f, s.score AS s"
     return {(row["e"], row["f"]): row["s"] for row in rows(kg, query, name=collection)}
 

@@ -1,4 +1,4 @@
-"""Tagging: what TAGME finds in passages is in the graph, once, whatever order it came in."""
+"""Tagging: TAGME's annotations are in the graph once, whatever their order."""
 
 import json
 import os
@@ -56,7 +56,7 @@ def server(running: LocalTagme) -> LocalTagme:
 
 @pytest.fixture
 def connect(kg: KnowledgeGraph, server: LocalTagme) -> Iterator[Connect]:
-    """Clients that tag with the local server; they are closed at the end."""
+    """Makes clients that tag with the local server; they are closed at the end."""
     clients = []
 
     def connected(**changes: Any) -> KnowledgeGraph:
@@ -70,7 +70,7 @@ def connect(kg: KnowledgeGraph, server: LocalTagme) -> Iterator[Connect]:
 
 
 def _mentions(kg: KnowledgeGraph, name: str) -> dict[tuple[str, str], dict[str, Any]]:
-    """(document, entity) -> properties of the edge; fails where there are two."""
+    """Return (document, entity) -> properties of the edge; fail if there are two edges."""
     query = (
         "MATCH (d:Document {collection: $name})-[:HAS_PASSAGE]->(p)-[m:MENTIONS]->(e) "
         "RETURN d.key AS d, e.normal AS e, properties(m) AS m"
@@ -136,7 +136,7 @@ def test_a_mention_that_is_there_anyway_stays_one(collection_name: str, server: 
     assert tagged == local | {"tagme": 0.45, "spots": [2], "wikipedia": "Colin Archer"}
     assert tagged["positions"] == [1]
 
-    kg[collection_name].delete(documents=["a"])  # the name is a title no more, but stays a capitalised phrase
+    kg[collection_name].delete(documents=["a"])  # the name is no longer a title, but stays a capitalised phrase
     alone = _mentions(kg, collection_name)["b", "colin archer"]
     assert alone == {**tagged, "via": "phrase"}
     kg[collection_name].ingest([_document("a", "Colin Archer", "He drew.")])
@@ -206,7 +206,7 @@ def test_failures_are_left_for_the_next_run(collection_name: str, server: LocalT
     server.fail("html", "500")
     report = kg[collection_name].tag(threads=1)
     assert (report.passages, report.left, len(report.failures), report.stopped) == (2, 2, 2, None)
-    assert [f.document for f in report.failures] == ["fram", "nansen"]  # which others name
+    assert [f.document for f in report.failures] == ["fram", "nansen"]  # first the documents that others name
     assert "nothing that can be used" in report.failures[0].reason
     assert kg[collection_name].tag().passages == 2
     assert len(server.attempts) == 6

@@ -1,4 +1,4 @@
-"""When facts hold: one ends another only where there is one at a time, and their order is certain."""
+"""The validity of facts: one ends another only if one is valid at a time, and their order is certain."""
 
 import random
 
@@ -9,7 +9,7 @@ from kgrag.text.dates import partial_date
 
 # A fact: object, since, until, date of the document. A history: its facts, then the expected result.
 HISTORIES: dict[str, tuple[str, str]] = {
-    # facts that say since and until when
+    # facts with since and until
     "offices in a row": ("A 1998 2005 | B 2005 2021", "A 1998 2005 | B 2005 2021"),
     "an office that is held": ("A 1998 2005 | B 2005 -", "A 1998 2005 | B 2005 -"),
     "a gap between two": ("A 1990 1995 | B 2000 2004", "A 1990 1995 | B 2000 2004"),
@@ -18,7 +18,7 @@ HISTORIES: dict[str, tuple[str, str]] = {
     "twice with a gap": ("A 1990 1995 | A 2001 2003", "A 1990 1995 | A 2001 2003"),
     "days": ("A 2010-01-31 2012-03-01 | B 2012-03-01 -", "A 2010-01-31 2012-03-01 | B 2012-03-01 -"),
     "stated twice": ("A 1990 1995 1991 | A 1990 1995 2001", "A 1990 1995"),
-    # ends that the next beginning gives
+    # ends from the next beginning
     "an end by the next": ("A 1998 - | B 2005 -", "A 1998 2005 | B 2005 -"),
     "three in a row": ("A 1998 - | B 2005 - | C 2009 -", "A 1998 2005 | B 2005 2009 | C 2009 -"),
     "in another order": ("C 2009 - | A 1998 - | B 2005 -", "A 1998 2005 | B 2005 2009 | C 2009 -"),
@@ -26,7 +26,7 @@ HISTORIES: dict[str, tuple[str, str]] = {
     "a day and a year": ("A 2010-05-01 - | B 2012 -", "A 2010-05-01 2012 | B 2012 -"),
     "there and back": ("A 1998 - | B 2005 - | A 2009 -", "A 1998 2005 | B 2005 2009 | A 2009 -"),
     "an end of its own before the next": ("A 1998 2001 | B 2005 -", "A 1998 2001 | B 2005 -"),
-    # an order that is not certain ends nothing
+    # an uncertain order ends nothing
     "both in one year": ("A 2010 - | B 2010 -", "A 2010 - | B 2010 -"),
     "a year and a month of it": ("A 2010 - | B 2010-05 -", "A 2010 - | B 2010-05 -"),
     "a third after both": ("A 2010 - | B 2010-05 - | C 2011 -", "A 2010 2011 | B 2010-05 2011 | C 2011 -"),
@@ -51,10 +51,10 @@ HISTORIES: dict[str, tuple[str, str]] = {
     "an older document than the facts": ("A 2000 - 1999-01-01", "A 2000 -"),
     "stated before it ended": ("A - 2005 2003-01-01 | B 2005 -", "A - 2005 | B 2005 -"),
     "stated on one day by two": ("A - - 2010-01-01 | B - - 2010-01-01", "A - - | B - -"),
-    # an end is no beginning of the next
+    # an end is not the beginning of the next
     "a beginning by the end before": ("A 1990 2000 | B - 2005", "A 1990 2000 | B - 2005"),
     "two ends": ("A - 1970 | B - 1980", "A - 1970 | B - 1980"),
-    # since and until of two texts
+    # since and until from two texts
     "since, until, and the next since": ("A 1999 - | A - 2003 | B 2006 -", "A 1999 2003 | B 2006 -"),
     "since and until, another between": ("A 1999 - | B 2001 - | A - 2003", "A 1999 2001 | B 2001 - | A - 2003"),
     "since, and both": ("A 1999 - | A 1999 2003 | A - 2003", "A 1999 2003"),

@@ -1,4 +1,4 @@
-"""Tagging without a server: rho by hand, the titles that a name means, and the resulting graph."""
+"""Tagging without a server: rho by hand, the titles behind a name, and the resulting graph."""
 
 import math
 
@@ -22,20 +22,20 @@ TITLES = Titles({"document": title, "title": title, "text": text} for title, tex
 
 
 def found(text: str) -> dict[str, tuple[float, str]]:
-    """Title -> rho, and the text from where it stands."""
+    """Return title -> rho, and the text from its position on."""
     return {its.title: (its.rho, text[its.start :]) for its in TITLES.annotate(text)}
 
 
 def test_rho_by_hand() -> None:
-    """Archer is named by three of five documents, the ship by two, both of them: 1 - log(3/2) / log(5/2) related."""
+    """Three of five documents name Archer, two the ship, two both: their relatedness is 1 - log(3/2) / log(5/2)."""
     rho = (1 + (1 - math.log(3 / 2) / math.log(5 / 2))) / 2
     its = found("Colin Archer drew the Fram.")
     assert its == {
         "Colin Archer": (pytest.approx(rho), "Colin Archer drew the Fram."),
         "Fram (ship)": (pytest.approx(rho), "Fram."),
     }
-    assert found("the wine of Larvik") == {"Larvik": (0.5, "Larvik")}  # nothing to be related to
-    # three documents hold the word Berlin, two of them as a name
+    assert found("the wine of Larvik") == {"Larvik": (0.5, "Larvik")}  # no other name to relate to
+    # three documents contain the word Berlin, two of them as a name
     assert found("Berlin")["Berlin"][0] == pytest.approx(2 / 3 / 2)
     assert found("nothing here") == {}
 
@@ -46,7 +46,7 @@ def test_a_name_of_several_titles_means_the_one_that_the_others_speak_for() -> N
 
 
 def test_whole_titles_make_a_title_common() -> None:
-    """Without votes of other names, the title that more documents hold in full wins."""
+    """Without votes of other names, the title that more documents contain in full wins."""
     texts = {"Mercury (planet)": "Hot.", "Mercury (god)": "Swift.", "a": "The Mercury god.", "b": "A Mercury god flew."}
     titles = Titles({"document": t, "title": t, "text": text} for t, text in texts.items())
     assert [its.title for its in titles.annotate("Mercury shone")] == ["Mercury (god)"]
@@ -69,11 +69,11 @@ def test_the_command_links_to_the_collections_own_documents(
     kg[collection_name].ingest(Document(t, (Section(text),), t) for t, text in TEXTS.items() if t != "Larvik")
     assert "4 passages to tag, no call" in run("--dry-run")
     assert "3 passages tagged by the titles of its own documents, 1 left" in run("--limit", "3")
-    assert "1 passage tagged by the titles of its own documents, 0 left" in run()  # it goes on where it was
+    assert "1 passage tagged by the titles of its own documents, 0 left" in run()  # the run resumes
     assert ("Fram (ship)", "Colin Archer", True) in linked()
     assert ("Colin Archer", "Larvik", True) not in linked()
     kg[collection_name].ingest([Document("Larvik", (Section(TEXTS["Larvik"]),), "Larvik")])
-    assert "5 passages tagged" in run()  # there is a title more to link to
+    assert "5 passages tagged" in run()  # there is one more title to link to
     assert {("Colin Archer", "Larvik", True), ("Fram (film)", "Berlin", True)} <= linked()
     assert "0 passages tagged" in run()
     ranking = kg[collection_name].search("coach", retriever="kgp(edges=(tagme,), seeds=1)")

@@ -137,7 +137,7 @@ def test_a_model_writes_each_summary_once(
     report = client[collection].build_tree(ask=True, threads=2)
     assert report.left == 0
     calls = stopped.usage.calls + report.usage.calls
-    assert calls <= sum(levels) + 2  # those on their way when the budget was used up
+    assert calls <= sum(levels) + 2  # plus calls in progress when the budget was used up
     sent = sum(len(m["content"].encode()) for call in scripted.calls for m in call["messages"])
     assert 0.85 * sent / HIGH <= estimate.prompt_tokens[1] <= 1.15 * sent / HIGH
     assert set(_texts(kg).values()) == {_REPLY["summary"].strip()}

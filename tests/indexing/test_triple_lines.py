@@ -16,7 +16,7 @@ def test_statements_names_and_values() -> None:
     assert fact is not None
     assert fact.facts == [Fact(f"{_X}ships/Fram", f"{_X}ns#builtBy", f"{_X}Colin_Archer")]
     assert [named.name for named in fact.named] == ["Fram", "built By", "Colin Archer"]
-    assert {named.rank for named in fact.named} == {1_000_000}  # any label is better
+    assert {named.rank for named in fact.named} == {1_000_000}  # any label outranks it
     label = "http://www.w3.org/2000/01/rdf-schema#label"
     for text, rank in (('"Die \\"Fram\\""@de', 100), ('"The \\u0046ram; a  ship"@en-GB', 2), ('"Fram"', 900)):
         entry = read(f"<{_X}Fram> <{label}> {text} .".encode())

@@ -1,4 +1,4 @@
-"""A passage that an embedder refuses is written without a vector and is named; the rest is whole."""
+"""A passage that an embedder refuses is written without a vector and reported; the rest is complete."""
 
 import csv
 from collections.abc import Iterator
@@ -73,7 +73,7 @@ def test_an_ingest_names_it_and_a_repair_makes_it_whole(
     assert [BAD in problem.message for problem in again.problems] == [True, True]
     assert not again.vectors.get("passages")
 
-    monkeypatch.setitem(HABITS, habit, spoils(list))  # the server is put right
+    monkeypatch.setitem(HABITS, habit, spoils(list))  # the server is repaired
     assert collection.repair().vectors == {"passages": 1, "triples": 1, "names": 1}
     assert having(client, collection_name, "Passage") == (40, 40)
     assert not [f for f in collection.inspect().findings if "vector" in f.name or f.name == "unfinished"]

@@ -1,4 +1,4 @@
-"""A document whose removal was interrupted does not exist: it is written again, or removed again."""
+"""A document whose removal was interrupted does not exist: it is written again, or its removal completed."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Findings of an inspection in words, each with a remedy to paste into a shell."""
+"""Findings of an inspection as text, each with a remedy to paste into a shell."""
 
 from dataclasses import replace
 
@@ -34,7 +34,7 @@ def test_indexes_that_do_not_answer() -> None:
         ("binary indexes", "warning", 1, ("passage_embedding_c7",)),
     ]
     assert found[0].remedy == f"Make them again: {again}"
-    assert found[1].remedy.startswith("In Neo4j Browser, DROP INDEX passage_id ")  # which a repair leaves alone
+    assert found[1].remedy.startswith("In Neo4j Browser, DROP INDEX passage_id ")  # a repair does not drop it
     assert found[1].remedy.endswith(again)
     assert list(find_indexes(COLLECTION, {"passage_text_c7": row()})) == []
 
@@ -79,5 +79,5 @@ def test_the_largest_of_very_many_are_the_examples() -> None:
     for n in range(3000):
         kept.add(n % 1500, (f"{n:04}", ""), str(n))
     assert kept.number == 3000
-    assert kept.examples() == ["1499", "2999", "1498", "2998", "1497"]  # equals by their names
+    assert kept.examples() == ["1499", "2999", "1498", "2998", "1497"]  # ties by name
     assert len(kept._largest) < 100 * EXAMPLES

@@ -1,4 +1,4 @@
-"""An inspection describes the collection as it is, and its remedies work."""
+"""An inspection describes the collection correctly, and its remedies work."""
 
 import re
 from collections import Counter
@@ -134,14 +134,14 @@ def test_texts_are_compared_a_part_at_a_time(
 ) -> None:
     monkeypatch.setattr(inspect, "MEMORY", 100)
     row = _run(kg, "MATCH (p:Passage {collection: $name}) RETURN sum(size(p.text)) AS all", name=fleet)[0]
-    assert row["all"] > 300  # so in more parts than three
+    assert row["all"] > 300  # so in more than three batches
     assert kg[fleet].inspect().findings == found.findings
 
 
 def test_the_page_stands_alone(found: Inspection) -> None:
     page = html(found)
     framed = re.fullmatch(r'<iframe sandbox srcdoc="([^"]*)" style="[^"]*"></iframe>', found._repr_html_(), re.DOTALL)
-    moment = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d")  # when it was made, twice
+    moment = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d")  # the time of creation, twice
     assert framed is not None and moment.sub("", unescape(framed[1])) == moment.sub("", page) != page
     assert not re.search(r"https?:|src=|<script|<link|url\(|@import", page)
     assert "<title>inspected &lt;fleet&gt;</title>" in page and "<fleet>" not in page
@@ -215,7 +215,7 @@ def test_vector_indexes_are_scalar(kg: KnowledgeGraph, collection_name: str) -> 
     found = kg[collection_name].inspect()
     own = open_collection(kg.graph, collection_name)
     number = own.number
-    assert {"Passage", "Entity", "Triple"} <= {*own.indexed}  # more where a removed collection left its indexes
+    assert {"Passage", "Entity", "Triple"} <= {*own.indexed}  # more if a removed collection left its indexes
     indexes = [name for name in collection_indexes(number, own.embedding, own.indexed) if "_embedding_" in name]
     assert dict(found.quantization) == dict.fromkeys(indexes, "SCALAR")
     assert all(f"<td>vector index {index}</td><td>SCALAR</td>" in html(found) for index in indexes)

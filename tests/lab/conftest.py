@@ -1,4 +1,4 @@
-"""Fixtures of the tests of evaluating commands."""
+"""Fixtures for the tests of evaluation commands."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from kgrag import KnowledgeGraph
 
 @pytest.fixture(scope="module")
 def evaluations_are_deleted(kg: KnowledgeGraph) -> Iterator[None]:
-    """Deletes the collections that evaluations have made, once a module is done."""
+    """Deletes the collections made by evaluations at the end of a module."""
     yield
     for name in evaluated(kg):
         kg[name].delete()

@@ -1,4 +1,4 @@
-"""Small files of our own making in the published formats of question sets."""
+"""Small synthetic files in the published formats of question sets."""
 
 import json
 from collections.abc import Callable

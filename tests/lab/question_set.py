@@ -25,7 +25,7 @@ Rows = Sequence[object] | str | bytes | None
 
 
 def write_set(folder: Path, corpus: Rows = CORPUS, queries: Rows = QUERIES, triples: Rows = TRIPLES) -> Path:
-    """Write the files of a set into a folder: rows, or a file's whole content; None: no such file."""
+    """Write the files of a set into a folder: rows, or a file's complete content; None: no such file."""
     folder.mkdir(exist_ok=True)
     for name, rows in (("corpus", corpus), ("queries", queries), ("triples", triples)):
         path = folder / f"{name}.jsonl"
@@ -39,5 +39,5 @@ def write_set(folder: Path, corpus: Rows = CORPUS, queries: Rows = QUERIES, trip
 
 
 def evaluated(kg: KnowledgeGraph) -> set[str]:
-    """The collections that evaluations have made."""
+    """Return the collections that evaluations have made."""
     return {info.name for info in kg.collections() if info.name.startswith("eval-")}

@@ -48,7 +48,7 @@ def test_a_document_becomes_the_article_of_its_title(tmp_path: Path) -> None:
         (ship.key, "The Fram was built for the ice."),
         (man.key, "Colin Archer was born in Larvik."),
     ]
-    # the article no longer says where he was born, so that the set's paragraph is put before it
+    # the article no longer has his birthplace, so it begins with the set's paragraph
     assert man.text.startswith("Colin Archer was born in Larvik.\n\nColin Archer was a naval architect.")
     assert "Fram is a ship." in ship.text[:20]
     assert whole.questions[1].gold == data.questions[1].gold  # Larvik and Oslo are not in the extract

@@ -1,4 +1,4 @@
-"""Systems that answer: the records of answers, and the measures of questions, iterations and failures."""
+"""Answering systems: the records of answers, and the measures of questions, iterations and failures."""
 
 import json
 import threading
@@ -41,7 +41,7 @@ def answered(
 
 
 class Scripted:
-    """A system whose answers are known, by the question's text; an exception is raised."""
+    """A system with a given answer for each question; an exception is raised."""
 
     def __init__(self, replies: dict[str, Answer | Exception], before: Callable[[str], None] | None = None) -> None:
         self.replies, self.before = replies, before
@@ -138,7 +138,7 @@ def test_threads_ask_at_once_and_wall_time_is_counted_once() -> None:
 
     def together(_: str) -> None:
         barrier.wait()
-        time.sleep(0.2)  # long beside what a busy machine adds
+        time.sleep(0.2)  # much longer than the delays of a busy machine
 
     system = Scripted({str(n): ONE_STEP for n in range(8)}, together)
     started = time.perf_counter()
@@ -188,7 +188,7 @@ def test_what_fails_every_question_ends_the_run(error: Exception, most: int) -> 
 
 
 def test_a_model_that_refuses_for_good_ends_the_run_with_the_remedy() -> None:
-    """Though each question has an answer of its own, which says so."""
+    """The run ends even though each question has an answer that reports the refusal."""
     failed = Failed(problem="The quota is used up. Use another key.", error="UnavailableError")
     answer = replace(ONE_STEP, text="", trace=(failed,), problem=failed.problem)
     system = Scripted({str(n): answer for n in range(9)})
@@ -221,7 +221,7 @@ def test_a_run_goes_on_where_it_was_interrupted(tmp_path: Path) -> None:
 
 
 def test_questions_under_way_end_when_the_run_is_interrupted() -> None:
-    """The second question is in the midst of its work; it goes no further, and has ended when the run has."""
+    """The second question is being answered when the run is interrupted; it stops before the run ends."""
     begun, ended = threading.Event(), []
 
     def before(question: str) -> None:

@@ -1,4 +1,4 @@
-"""bench/retrieval.py on a small set, and its cross-validation on made-up values."""
+"""bench/retrieval.py on a small set, and its cross-validation on synthetic values."""
 
 import json
 import os
@@ -71,7 +71,7 @@ def test_a_table_by_hops_and_a_sweep(graph_settings: Settings, small: Path, tmp_
 
 
 def test_a_value_is_chosen_by_the_other_sets() -> None:
-    """On two of three sets x=1 is best; held out, the first is measured with the value that the others prefer."""
+    """x=1 is best on two of three sets; the first set is measured with the value that the others prefer."""
 
     def of(share: float) -> Values:
         return np.full((4, 5), share)

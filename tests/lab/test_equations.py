@@ -1,4 +1,4 @@
-"""Equations of the papers that are made of several parts, by hand and without a graph: no part can be left out."""
+"""Equations of the papers with several parts, by hand and without a graph: no part can be left out."""
 
 from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
@@ -37,7 +37,7 @@ def passages(*ids: str) -> dict[str, Passage]:
 
 
 class Base:
-    """A retriever that finds the same whatever is asked."""
+    """A retriever that returns the same hits for every query."""
 
     name = "base"
     scale = "cosine"
@@ -56,7 +56,7 @@ class Base:
 
 
 class Told:
-    """Tasks that keep what they are given, and always reply the same."""
+    """Tasks that record their input, and always return the same reply."""
 
     def __init__(self, reply: Any = "") -> None:
         self.reply = reply
@@ -75,7 +75,7 @@ class Told:
 
 
 def made(kind: Any, **given: Any) -> Any:
-    """An object without its `__init__`, which wants a graph."""
+    """Make an object without its `__init__`, which requires a graph."""
     one = object.__new__(kind)
     for name, value in given.items():
         setattr(one, name, value)
@@ -131,7 +131,7 @@ def test_a_single_question_is_answered_from_what_is_found_for_it_alone(kind: Any
 
 
 def test_equation_4_of_rgnn_looks_behind_what_moved_away() -> None:
-    """a is the nearest by the vector alone, and farther than b after adding messages."""
+    """a is the nearest by the vector alone, but farther than b after adding messages."""
     near = {"a": 0.9, "b": 0.8, "c": 0.7}
     reader = SimpleNamespace(vector=lambda vector, n, *_: list(near.items())[:n])
     retriever = made(GnnRet, settings=GnnRetOptions(), context=SimpleNamespace(reader=reader))
@@ -167,7 +167,7 @@ def test_rows_of_a_table_have_their_own_settings_and_each_set_its_own_values() -
     models = Reproduction(paper, paper.table("9"), ["Llama-3.1-8B"], {"llama": "small"})
     ((change, _),) = models.parts()
     chat = change(Settings(_env_file=None, chat=ChatSettings(model="mine"))).chat  # type: ignore[call-arg]
-    assert (chat.model, chat.models) == ("small", {"grade": "mine"})  # one model marks all rows
+    assert (chat.model, chat.models) == ("small", {"grade": "mine"})  # one model grades all rows
     other = find_paper("gnn-ret")
     assert Reproduction(other, other.table("1"))._options()["depth"] == 100
     table = Reproduction(paper, paper.table("2"))
@@ -176,7 +176,7 @@ def test_rows_of_a_table_have_their_own_settings_and_each_set_its_own_values() -
 
 
 def test_numbers_of_a_cell_and_what_was_spent(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Return a sweep that fails on the second of three data sets, and on one refused value of a setting."""
+    """A sweep fails on the second of three data sets, and on one refused value of a setting."""
     asked: list[dict[str, Any]] = []
     lines = {"bm25": {"1": "bm25(a=1)", "2": "bm25(a=2)"}}
     result = SimpleNamespace(

@@ -108,7 +108,7 @@ def test_when_every_question_fails_it_says_why(
 
 
 class Fails(Handler):
-    """At each request."""
+    """A retriever that fails on every query."""
 
     def post(self) -> None:
         self.body()
@@ -202,7 +202,7 @@ def test_long_documents_and_other_corpora_at_once(
     counts = next(info.counts for info in kg.collections() if info.name == collection_name)
     assert counts["Document"] == 2
     row = found["systems"]["bm25"]
-    assert row["R@5"] == 66.7  # five passages hold nowhere near half of the long text's words
+    assert row["R@5"] == 66.7  # five passages contain far less than half of the long text's words
     assert row["questions"] == 3
 
 

@@ -91,7 +91,7 @@ def test_a_data_set_without_answers(evaluate: Evaluate, folder: Path) -> None:
 def test_a_later_run_asks_only_what_is_open(
     evaluate: Evaluate, folder: Path, scripted: Scripted, tmp_path: Path
 ) -> None:
-    """One question of three fails; it alone is asked again, and no call whose answer is kept is repeated."""
+    """One question of three fails; only that one is asked again, and no call with a saved answer is repeated."""
     brain, out = tmp_path / "brain.py", tmp_path / "runs"
     brain.write_text(BRAIN.format(silent=""))
     scripted.brain(brain)
@@ -134,7 +134,7 @@ def test_what_answers_depend_on_has_records_of_its_own(
 
 
 def test_answers_are_marked_once(evaluate: Evaluate, folder: Path, scripted: Scripted, tmp_path: Path) -> None:
-    """Marks are added to what an earlier run kept, and then kept, too."""
+    """A later run adds grades to saved answers, and saves them."""
     scripted.say("answer", "It is Larvik, I think")
     arguments = [folder, "--system", "single+bm25", "--threads", 1, "--out", tmp_path / "runs"]
     evaluate(*arguments)
@@ -176,7 +176,7 @@ def test_the_gold_alone_is_read(evaluate: Evaluate, folder: Path, scripted: Scri
 def test_the_sentences_that_support_the_answer_are_read_alone(
     evaluate: Evaluate, scripted: Scripted, tmp_path: Path
 ) -> None:
-    """Golden of KGP, whose supporting facts are sentences; the passages of the gold hold more."""
+    """KGP's Golden with supporting sentences shows only these; the gold passages contain more."""
     said = "Colin Archer was born in Larvik."
     corpus = [{**CORPUS[0]}, {**CORPUS[1], "text": f"He built pilot boats. {said} He was buried there."}]
     supports = [{"passage": "archer", "text": said}]
@@ -205,7 +205,7 @@ def test_a_setting_is_varied(evaluate: Evaluate, folder: Path, tmp_path: Path) -
 
 
 def test_questions_of_structure_on_files(evaluate: Evaluate, scripted: Scripted, tmp_path: Path) -> None:
-    """A set of files: what they say under a heading is the gold, and no model is needed to look it up."""
+    """For a set of files, the text under a heading is the gold, and its look-up needs no model."""
     (tmp_path / "documents").mkdir()
     sails, oars = ("Sail cloth of hemp is heavy. " * 60).strip(), ("Oars of *ash* bend. " * 60).strip()
     (tmp_path / "documents" / "notes.md").write_text(f"# Rigging\n\n## Sails\n\n{sails}\n\n## Oars\n\n{oars}\n")

@@ -44,7 +44,7 @@ TRIPLES = [
     for row in CORPUS
 ]
 KEPT_OUT = {"HippoRAG, two calls", "HippoRAG w/ IRCoT, two calls"}
-"""Rows without a system of kgrag."""
+"""Rows that no system of kgrag measures."""
 ALL = [
     (name, table)
     for name in ("gear", "kgp", "bdtr", "gnn-ret")
@@ -55,7 +55,7 @@ ALL = [
 
 @pytest.fixture(scope="module")
 def given(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The inputs that rows need from the user: tiny models, made here."""
+    """The inputs that rows need from the user: tiny generated models."""
     import torch
 
     from kgrag.models.gfm import Network, save
@@ -85,7 +85,7 @@ def tagme() -> Iterator[LocalTagme]:
 
 
 def say(scripted: Scripted, *models: str) -> None:
-    """Script every task. Rows that ask a model of their own do so for all of their tasks: one reply fits each."""
+    """Script every task; rows with a separate model use it for all of their tasks, so one reply fits each."""
     reply = {"triples": [["Ship Bergen", "built by", "Master Negreb"]], "names": ["Ship Bergen"], "kept": [1]}
     for model in models:
         scripted.say(model, reply | {"answerable": True, "answer": "Master Negreb"})

@@ -1,4 +1,4 @@
-"""Experiments as a Python user runs them: objects and names side by side; the result as values, tables, a picture."""
+"""Experiments as a Python user runs them: objects and names together; the result as values, tables, a picture."""
 
 from dataclasses import replace
 from importlib.metadata import EntryPoint
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.long
 
 
 class Best(Fixed):
-    """A retriever of one's own."""
+    """A user's own retriever."""
 
     def __init__(self, name: str, *documents: str) -> None:
         super().__init__(*documents)
@@ -34,7 +34,7 @@ class Best(Fixed):
 
 
 class Oracle:
-    """A system of one's own, which answers all questions alike."""
+    """A user's own system, which gives every question the same answer."""
 
     name = "oracle"
 
@@ -110,7 +110,7 @@ class Wider(VectorOptions):
 
 
 class OtherDense(Dense):
-    """As a package brings it under the name of another."""
+    """A package's retriever under an existing name."""
 
     options = Wider
 
@@ -121,7 +121,7 @@ def test_records_under_other_defaults_are_not_taken_for_todays(
     names = ["bm25", "dense", "rrf(bm25, dense)"]
 
     def kept(collection: Collection = searched) -> list[int]:
-        """How many records of each were there already."""
+        """Return how many records of each system existed already."""
         return [
             sum(int(note.split()[0]) for note in experiment.run(collection=collection).notes)
             for experiment in (Experiment([name], data, out=tmp_path / "runs") for name in names)

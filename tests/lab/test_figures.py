@@ -1,4 +1,4 @@
-"""Pictures: recall against latency, and figures of papers, read off a result by hand."""
+"""Pictures: recall against latency, and figures of papers, compared with values computed by hand."""
 
 from dataclasses import replace
 from pathlib import Path

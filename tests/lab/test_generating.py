@@ -1,4 +1,4 @@
-"""Questions made from a collection: their kinds, dropped ones, resumed runs, and the resulting set."""
+"""Questions generated from a collection: their kinds, rejected drafts, resumed runs, and the resulting set."""
 
 import json
 import random
@@ -56,7 +56,7 @@ def ships(kg: KnowledgeGraph, fill: Callable[..., str]) -> Any:
 
 @pytest.fixture
 def asked(kg: KnowledgeGraph, ships: Any, graph_settings: Settings, scripted: Scripted) -> Iterator[Any]:
-    """The same with a model that writes a question on the first words of each text, and finds them sound."""
+    """The same with a model that writes a question on the first words of each text, and calls each sound."""
     scripted.brain(BRAIN)
     with KnowledgeGraph.connect(settings=graph_settings.model_copy(update={"chat": scripted.settings()})) as client:
         yield client[ships.name]
@@ -167,7 +167,7 @@ def test_a_model_that_is_gone_or_talks_nonsense_is_told_and_nothing_is_lost(
     scripted.fail(*["bad-json"] * 2, task="make-question")
     report = generate(asked, tmp_path / "set", 4, seed=2, threads=1, progress=no_progress)
     assert report.failures and "usable JSON" in report.failures[0].reason
-    assert report.questions == 4  # another draw took its place
+    assert report.questions == 4  # another draw replaced it
 
 
 def test_the_command_prices_makes_and_stops_at_the_budget(

@@ -39,7 +39,7 @@ def test_an_answer_stands_where_its_words_follow_each_other() -> None:
     assert answer_rank(found, ["COLIN ARCHER"]) == 2
     assert answer_rank(found, ["Oslo", "Nansen"]) == 2
     assert answer_rank(found, ["u.s. navy"]) == 3
-    assert answer_rank(found, ["Arch", "", " "]) is None  # whole words; nothing is no answer
+    assert answer_rank(found, ["Arch", "", " "]) is None  # whole words only; an empty answer never counts
     titled = Ranking("?", "fixed", (Hit(Passage("p", "d", "Fra\u0308m", "A ship."), 1.0),))
     assert answer_rank(titled, ["Fr\u00e4m"]) == 1
 

@@ -1,4 +1,4 @@
-"""Answers marked by a model and by their words; agreement with marks made by hand; runs that go on."""
+"""Answers graded by a model and by words; agreement with human grades; resumed runs."""
 
 import json
 from pathlib import Path
@@ -60,7 +60,7 @@ def test_words_are_the_floor(files: tuple[str, str]) -> None:
 def test_a_model_marks_what_words_cannot_and_its_marks_are_kept(
     files: tuple[str, str], scripted: Scripted, tmp_path: Path
 ) -> None:
-    scripted.say("correctness", {"mark": 3}, {"mark": 1}, {"mark": 0})  # the first is invalid, and is requested again
+    scripted.say("correctness", {"mark": 3}, {"mark": 1}, {"mark": 0})  # the first is invalid, and is retried
     scripted.say("claims", CLAIMS)
     out = str(tmp_path / "marks.jsonl")
     env = scripted.env()
@@ -69,7 +69,7 @@ def test_a_model_marks_what_words_cannot_and_its_marks_are_kept(
         "a": (1, 0.5), "b": (0.5, 0.5), "c": (0, None), "d": (0, None),
     }  # fmt: skip
     assert found["marks"]["b"]["unsupported"] == ["He was paid."]
-    assert scripted.tasks.count("claims") == 2  # not of "c", which was shown nothing
+    assert scripted.tasks.count("claims") == 2  # not for "c", which was shown nothing
     assert found["agreement"]["correctness"]["same"] == pytest.approx(2 / 3)
     asked = len(scripted.calls)
     again = run(files[0], "--out", out, env=env)
@@ -108,7 +108,7 @@ def test_printed_answers_are_read_and_faults_are_told_by_line(tmp_path: Path) ->
 def test_agreement_is_beyond_chance() -> None:
     perfect = agreement([0, 0.5, 1, 1], [0, 0.5, 1, 1])
     assert (perfect.same, perfect.kappa, perfect.error) == (1, 1, 0)
-    # two markers with weights 0, .5, 1: 0.25 apart on average, 0.375 by chance
+    # two graders with weights 0, .5, 1: on average 0.25 apart, 0.375 by chance
     found = agreement([0, 0.5, 1, 1], [0.5, 0.5, 1, 0.5])
     assert found.kappa == pytest.approx(1 / 3)
     constant = agreement([1, 1], [1, 1])

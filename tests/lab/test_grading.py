@@ -1,4 +1,4 @@
-"""Grading answers: calls of the model, marks without it, and the records of a run."""
+"""Grading of answers: calls of the model, grades without it, and the records of a run."""
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +20,7 @@ from kgrag.values.results import Usage
 
 
 class Marker:
-    """A model that marks as correct what holds a word; it may fail before."""
+    """A model that grades answers with a given word as correct; it may fail first."""
 
     def __init__(self, word: str = "Larvik", *faults: Exception, called: str = "marker") -> None:
         self.word, self.faults, self.called = word, list(faults), called
@@ -94,7 +94,7 @@ def test_marks_are_kept_and_those_of_another_model_are_made_again(tmp_path: Path
     with RecordFile(tmp_path, "s", SUBJECT) as log:
         run(None, log=log)
     marker = Marker()
-    for expected in (2, 2):  # all is kept at the second time
+    for expected in (2, 2):  # the second time, everything is saved
         with RecordFile(tmp_path, "s", SUBJECT) as log:
             records, asked = run(marker, log=log)
         assert asked == []

@@ -1,4 +1,4 @@
-"""Quality of the edges: the passages within reach of the first ones, by hand, and the command."""
+"""Quality of edges: the passages within reach of the first ones, by hand, and the command."""
 
 import json
 from collections.abc import Callable
@@ -50,7 +50,7 @@ def measured(kg: KnowledgeGraph, made: tuple[Path, str], kind: str) -> dict[int,
 
 
 def test_titles_by_hand(kg: KnowledgeGraph, made: tuple[Path, str]) -> None:
-    """From the ship one title leads to its captain, and from the nets nothing leads on."""
+    """From the ship one title leads to its captain; from the nets nothing leads anywhere."""
     found = measured(kg, made, "title")[1]
     assert (found.sf_em, found.recall) == (1, 1)
     assert (found.precision, found.neighbours) == (1, 0.5)
@@ -68,7 +68,7 @@ def test_gold_can_be_sentences(kg: KnowledgeGraph, made: tuple[Path, str]) -> No
         for q in quality(kg[name].context, data.questions, 1, ["title"], "", no_progress, "kgp", data.gold_texts)
         if q.setting == 1
     )
-    assert (found.sf_em, found.recall) == (0.5, 0.5)  # no passage has the fact on nets elsewhere
+    assert (found.sf_em, found.recall) == (0.5, 0.5)  # no other passage has the fact on nets
     assert found.precision == pytest.approx((1 / 2 + 0) / 2)
     assert found.walk == 0.5
 
@@ -93,7 +93,7 @@ def test_a_keyword_ties_only_those_that_have_it_among_their_best(kg: KnowledgeGr
 
 
 def test_a_title_is_a_keyword_besides_the_best(kg: KnowledgeGraph, made: tuple[Path, str]) -> None:
-    """The passages tied by a keyword, and by a title."""
+    """Compare the passages connected by a keyword with the ones connected by a title."""
     assert list(measured(kg, made, "keyword+title")) == list(KINDS["keyword+title"])
     index = kg[made[1]].context
     ids = [hit.passage.id for hit in kg[made[1]].search("salmon nets", retriever="bm25")]
@@ -123,7 +123,7 @@ def test_the_command(made: tuple[Path, str], kg: KnowledgeGraph, neo4j_env: dict
     by_kind = {(q["edges"].split()[0], q["setting"]): q for q in walked["quality"]}
     assert by_kind["title", 1]["walk"] == 1
     assert by_kind["similar", 1]["walk"] >= 0.75
-    assert by_kind["similar", 20]["walk"] is None  # the graph does not keep as many
+    assert by_kind["similar", 20]["walk"] is None  # the graph does not store as many
     assert (by_kind["tagme", 0.1]["neighbours"], by_kind["tagme", 0.1]["walk"]) == (0, 0.75)
     assert "walk ms" in run("-e", "title", "--walk", "kgp")
     assert "walks over no edges of choice" in run("--walk", "bm25", code=2)
@@ -133,7 +133,7 @@ def test_the_command(made: tuple[Path, str], kg: KnowledgeGraph, neo4j_env: dict
 def test_a_graph_for_each_question_and_no_cap(
     made: tuple[Path, str], kg: KnowledgeGraph, neo4j_env: dict[str, str], tmp_path: Path
 ) -> None:
-    """Each question has three of 60 documents about ships; their shared word ties them all without a cap."""
+    """Each question has three of 60 documents about ships; without a cap, their common word connects them all."""
     corpus = [{"id": f"d{i}", "title": f"N{i}", "text": f"Word{i} is a ship."} for i in range(60)]
     queries = [{"id": f"q{i}", "question": f"word{i}?", "gold": [f"d{i}", f"d{i + 1}"]} for i in (0, 30)]
     folder = write_set(tmp_path / "ships", corpus, queries, None)

@@ -29,7 +29,7 @@ def test_groups_stand_in_order() -> None:
 
 
 def test_groups_by_type_and_by_hops() -> None:
-    """Hops stand in the order of their numbers; a question without a type has a group, too."""
+    """Groups by hops are in numerical order; a question without a type has a group, too."""
     questions = (
         Question("a", "A?", (), steps=10),
         Question("b", "B?", ("x", "y"), type="bridge"),
@@ -38,7 +38,7 @@ def test_groups_by_type_and_by_hops() -> None:
     data = Dataset(Path(), questions, frozenset(), lambda keys: iter(()))
     assert grouped(data, "hops") == {"a": (10, "10"), "b": (2, "2"), "c": (2, "2")}
     assert grouped(data, "type") == {"a": (0, "(none)"), "b": (0, "bridge"), "c": (0, "(none)")}
-    for what in ("length", "density"):  # densities are those of a collection
+    for what in ("length", "density"):  # densities need a collection
         with pytest.raises(ConfigurationError, match=f"cannot be grouped by '{what}'") as error:
             grouped(data, what)
         assert error.value.remedy == "Choose type, hops or density."
@@ -49,7 +49,7 @@ def test_groups_by_type_and_by_hops() -> None:
 
 
 def test_density_is_the_triples_of_a_gold_passage(kg: KnowledgeGraph, collection_name: str, tmp_path: Path) -> None:
-    """fram has 14 triples and archer 6, which makes 10; larvik has 13, and lost is not there."""
+    """fram has 14 triples and archer 6, on average 10; larvik has 13, and lost is not in the graph."""
     numbers = {"fram": 14, "archer": 6, "larvik": 13}
     triples = [
         {

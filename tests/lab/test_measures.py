@@ -1,4 +1,4 @@
-"""Measures of rankings and answers by hand; the bootstrap, whose interval tells noise."""
+"""Measures of rankings and answers by hand; the bootstrap, whose interval shows noise."""
 
 import math
 
@@ -58,7 +58,7 @@ def test_two_golds_in_one_passage_are_no_better_than_ideal() -> None:
         ("$1.18 trillion", "118 trillion"),
         ("1914\u20131918", "19141918"),  # a dash is punctuation like a hyphen
         ("«Åse» – l\u2019été", "åse lété"),
-        ("Bjo\u0308rling", "björling"),  # a letter and its dots are one letter
+        ("Bjo\u0308rling", "björling"),  # a letter with a combining mark is one letter
         ("Пётр 彼得。", "пётр 彼得"),
         (" ?! ", ""),
     ],
@@ -75,10 +75,10 @@ def test_normal_form(text: str, expected: str) -> None:
         ("in Larvik", ["Oslo", "Larvik in Norway", "Larvik"], 0, 0.8),  # the best of several
         ("Larvik", ["Oslo", "LARVIK"], 1, 1),
         ("Oslo", ["Larvik"], 0, 0),
-        ("no no yes", ["no yes yes"], 0, 2 / 3),  # a word counts as often as it is there
+        ("no no yes", ["no yes yes"], 0, 2 / 3),  # words count with their frequency
         ("Bjo\u0308rling", ["björling"], 1, 1),
         ("", ["Larvik"], 0, 0),
-        ("", ["The"], 0, 0),  # no answer is never right
+        ("", ["The"], 0, 0),  # an empty answer is never right
         ("...", ["Larvik", "?"], 0, 0),
     ],
 )
@@ -109,7 +109,7 @@ def test_the_interval_is_that_of_the_mean() -> None:
 
 
 def test_pairs_stay_together() -> None:
-    """A small gain on every question is certain, however different the questions are."""
+    """A small gain on every question is significant, however different the questions are."""
     hard = np.linspace(0, 1, 30).reshape(-1, 1)
     (found,) = paired_bootstrap(hard + 0.01, hard)
     assert found.verdict == "better"

@@ -1,4 +1,4 @@
-"""The papers: every setting exists and takes the value, and every system of a table can be made."""
+"""The papers: every setting exists and accepts the value, and every system of a table can be made."""
 
 import pytest
 from pydantic import create_model
@@ -28,7 +28,7 @@ PRINTED = {
     "bdtr": {1: 8275.69, 2: 593.91, 3: 324.52, 4: 3.1, 5: 343.2},
     "gnn-ret": {1: 3959.6, 2: 799.1, 3: 399.2, 4: 809.7, 5: 53568.492, 6: 245.6, 7: 1221.2, 8: 298.2},
 }
-"""The sum of all numbers of each table, added up from the papers."""
+"""The sum of all numbers of each table, computed from the papers."""
 
 
 def _settings(**values: object) -> Settings:
@@ -36,7 +36,7 @@ def _settings(**values: object) -> Settings:
 
 
 def _check(setting: PaperSetting) -> None:
-    """Raise where there is no such setting, or it does not take the value."""
+    """Raise if there is no such setting, or it rejects the value."""
     head, *path = setting.path
     if head == EVALUATION:
         assert path in (["sample"], ["depth"], ["per_question"])

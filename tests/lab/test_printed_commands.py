@@ -1,6 +1,6 @@
-"""Every command that kgrag prints about experiments runs as it is printed, on small sets in the published formats.
+"""Every command that kgrag prints about experiments runs unchanged, on small sets in the published formats.
 
-Without torch a command whose models need it is refused by the name of the extra; with it all of them run.
+Without torch, a command that needs models is refused with the name of the extra; with it all commands run.
 """
 
 import json
@@ -35,11 +35,11 @@ WORDS = {
     "--articles FILE": "--articles wiki.jsonl", "--plot FILE": "--plot figure.png", "ENCODER": "sbert:encoder",
     "NAME=DATASET": "{data}=ships.json", "DATASET": "ships.json", "ANSWERS": "answers.jsonl",
 }  # fmt: skip
-"""Words of the commands of tables and figures that stand for what the user has."""
+"""Placeholders in the commands of tables and figures -> the user's files."""
 
 
 def examples(command: click.Command | None, name: str = "") -> Iterator[tuple[str, list[str]]]:
-    """The examples in the help of a command and of those in it, by its name."""
+    """Yield the examples in the help of a command and its subcommands, by name."""
     assert command is not None
     if isinstance(command, click.Group):
         for own in command.list_commands(click.Context(command)):
@@ -64,12 +64,12 @@ COUNTED = {
     "kgp --figure 4": f'"density": {4 / 21}, "pairs": 4.0,',
     "kgp --figure 9a": f'"density": {4 / 21}, "pairs": 4.0,',
 }
-"""The counts of ships.json by hand. Its five documents are seven sentences, eight with the article: three name Larvik,
-two Norway, and with the article two the Fram. One document states the triple, and two hold a name of it."""
+"""The counts of ships.json by hand. Its five documents have seven sentences, eight with the article: three name Larvik,
+two Norway, and with the article two the Fram. One document states the triple, and two contain a name of it."""
 
 
 def _distinct(n: int) -> dict[str, Any]:
-    """A question of HotpotQA on two facts that no other question has."""
+    """Return a question of HotpotQA on two facts that no other question has."""
     context = [[f"{kind} {n}", [f"The {kind} {n} was built in {1800 + n}."]] for kind in ("Mill", "Yard")]
     return {
         **HOTPOT[0], "_id": f"m{n}", "question": f"Is the Mill {n} as old as the Yard {n}?", "context": context,
@@ -78,7 +78,7 @@ def _distinct(n: int) -> dict[str, Any]:
 
 
 def _steps(n: int) -> dict[str, Any]:
-    """The question of MuSiQue in words and over paragraphs of its own."""
+    """Return MuSiQue's question with unique words over its own paragraphs."""
     own = [{**p, "title": f"{p['title']} {n}", "paragraph_text": f"{n}: Colin {p['paragraph_text']}"}
            for p in MUSIQUE[0]["paragraphs"]]  # fmt: skip
     return {**MUSIQUE[0], "id": f"3hop1__{n}", "question": f"{n}: {MUSIQUE[0]['question']}", "paragraphs": own}
@@ -120,7 +120,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, kg: KnowledgeGraph) -> Iter
 
 
 def _make_models(folder: Path) -> None:
-    """Models as small as can be, under the names of the hub."""
+    """Make minimal models under names of the hub."""
     import torch
 
     from kgrag.models.gfm import Network, save
@@ -167,7 +167,7 @@ def env(
 
 
 def run(env: dict[str, str], command: str) -> Result:
-    """Run a command; where it tells what to run first, run that, and the command again."""
+    """Run a command; if it names a command to run first, run that one, and then the command again."""
     words = shlex.split(command.partition(" | ")[0])
     assert words[0] == "kgrag"
     result = CliRunner().invoke(main, words[1:], env=env, prog_name="kgrag")
@@ -187,7 +187,7 @@ def test_examples_of_the_help_run(name: str, env: dict[str, str], kg: KnowledgeG
         run(env, "kgrag ask 'Who designed the Fram?' -c manuals --save")
         kg["manuals"].rate(next(row.id for row in kg.runs() if row.collection == "manuals"), good=True)
     if name in ("train", "train next-fact"):
-        Path("model").unlink(missing_ok=True)  # which these make
+        Path("model").unlink(missing_ok=True)  # these commands make it
     for text in EXAMPLES[name]:
         if "ingest notes" in text:
             if not MODELS:

@@ -1,4 +1,4 @@
-"""The samples for RAGAS: its columns, with the texts of the graph."""
+"""The samples for RAGAS: its columns, with texts from the graph."""
 
 import json
 from dataclasses import replace
@@ -41,7 +41,7 @@ def test_samples_of_a_retriever_and_of_a_system(
         ["rrf(bm25, dense)", "single(reason=false)+bm25"], data, collection=searched, depth=3, out=tmp_path / "out"
     )
     records = experiment.run().records
-    kept = experiment.run().records  # as they are read from their files
+    kept = experiment.run().records  # as read from their files
     assert [record.passages for record in kept] == [record.passages for record in records]
     files, without = write_samples(tmp_path / "samples", kept, data, searched)
     held = {p.id: p for key in _TEXTS for p in searched.document(key).passages}
@@ -62,7 +62,7 @@ def test_samples_of_a_retriever_and_of_a_system(
             assert sample[f"{kind}_contexts"] == [f"{p.title}\n{p.text}" for p in passages]
     ordinals = [held[id].ordinal for id in third["reference_context_ids"]]
     assert ordinals == list(range(len(ordinals)))
-    assert len(ordinals) > 5  # all of the long document
+    assert len(ordinals) > 5  # all passages of the long document
     assert [sample["response"] for sample in answered] == ["In Larvik."] * 3
     assert answered[1]["retrieved_contexts"][0] == _TEXTS["larvik"]
 
@@ -100,7 +100,7 @@ def test_systems_of_like_names_and_records_without_passages(
 def test_the_option_of_the_command(neo4j_env: dict[str, str], tmp_path: Path) -> None:
     folder, samples = write_set(tmp_path / "set", CORPUS[:3], _QUERIES[:2], None), tmp_path / "samples"
     asked = ["lab", "eval", folder, "-r", "bm25", "--ragas", samples]
-    for _ in range(2):  # the second time in place of the first
+    for _ in range(2):  # the second run replaces the first
         result = run_kgrag(neo4j_env, *asked)
     assert "Samples for RAGAS: " in result.stderr
     assert [sample["user_input"] for sample in _read(samples / "bm25.jsonl")] == [q["question"] for q in _QUERIES[:2]]

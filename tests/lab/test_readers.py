@@ -1,4 +1,4 @@
-"""The published formats, in small files of our own making."""
+"""The published formats, in small synthetic files."""
 
 import json
 from pathlib import Path
@@ -61,7 +61,7 @@ def test_hotpotqa(tmp_path: Path) -> None:
     assert [found[key].title for key in one.gold] == ["Fram (ship)", "Colin Archer"]
     assert found[one.gold[0]].text == "The Fram was built for the ice. She was designed by Colin Archer."
     assert (one.answers, one.type, one.hops) == (("Larvik",), "bridge/hard", 2)
-    assert len(two.gold) == 3  # both paragraphs titled Larvik: the title is all that the facts name
+    assert len(two.gold) == 3  # both paragraphs titled Larvik, since facts name only the title
 
 
 def test_single_questions_and_supporting_sentences(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_the_triples_of_2wiki_tell_the_order_of_the_gold(tmp_path: Path) -> None
 def test_2wiki(tmp_path: Path) -> None:
     dataset = read_dataset(twowiki(tmp_path))
     assert [q.type for q in dataset.questions] == ["bridge", "comparison"]
-    assert [q.path for q in dataset.questions] == [(), ()]  # triples that do not speak of all gold tell no order
+    assert [q.path for q in dataset.questions] == [(), ()]  # triples that do not name all gold give no order
     (tmp_path / "text.json").write_text(
         json.dumps([{**item, "context": json.dumps(item["context"]), "evidences": "[]"} for item in HOTPOT])
     )
@@ -125,7 +125,7 @@ def test_musique(tmp_path: Path) -> None:
     assert question.answers == ("Norway", "Kingdom of Norway")
     found = documents(dataset)
     assert [found[key].title for key in question.gold] == ["Fram", "Larvik"]
-    assert len(found) == 4  # those of questions that are left out are searched, too
+    assert len(found) == 4  # the paragraphs of left-out questions are searched, too
     assert dataset.notes == ("1 questions are left out: no paragraph supports an answer.",)
 
 
@@ -251,7 +251,7 @@ def test_lists_and_objects_are_read_in_pieces(tmp_path: Path, block: int, monkey
 
 
 def test_ircot(tmp_path: Path) -> None:
-    """Questions of one file; the corpus are the paragraphs of all files beside it."""
+    """Questions come from one file; the corpus is the paragraphs of all files in its folder."""
     folder = tmp_path / "musique"
     folder.mkdir()
     paragraphs = [("Fram", "Archer designed the Fram."), ("Maud", "The Maud was a ship."), ("Larvik", "In Norway.")]

@@ -1,4 +1,4 @@
-"""Files of records, from which runs go on, and files of ranks."""
+"""Files of records, from which runs resume, and files of ranks."""
 
 import gzip
 import json
@@ -210,7 +210,7 @@ def test_what_two_get_right() -> None:
     ]
     assert overlaps(marked, "two")["one"]["both"] == 100.0
     failed = [replace(r, error="x" if r.question.id == "a" else "") for r in marked]
-    assert table(failed)["one"]["Acc"] == 66.7  # failed answers are wrong, whatever their mark
+    assert table(failed)["one"]["Acc"] == 66.7  # failed answers are wrong, whatever their grade
     page = AnswerRecord("", structure=("A page.",))
     looked_up = [
         replace(marked[0], question=replace(marked[0].question, structure=("**A page**",)), answer=page),

@@ -71,12 +71,12 @@ def test_a_table_with_both_numbers(command: Command, folder: Path, scripted: Scr
     assert "Embedder: wordllama here, sbert:all-mpnet-base-v2 in the paper." in said
     assert "2wiki: 3 questions (seed 0), 500 in the paper." in said
     assert "2wiki: 3 passages, 490,454 in the paper" in said
-    # a question: sync-ge reads once for each of three depths; ircot names, thinks and answers once
+    # per question, sync-ge reads once at each of three depths; ircot names, thinks and answers once
     assert found["calls"] == 3 * (3 + 3)
     assert "But as you set it" not in result.stderr
     before = len(scripted.calls)
     again = command(*arguments, "--out", tmp_path / "runs")
-    assert len(scripted.calls) == before  # every record is there
+    assert len(scripted.calls) == before  # every record exists
     assert "gear, table 2: recall of passages" in again.stdout
     line = next(line for line in again.stdout.splitlines() if "BM25 + SyncGE" in line)
     assert "76.1" in line and "23.9" in line
@@ -84,14 +84,14 @@ def test_a_table_with_both_numbers(command: Command, folder: Path, scripted: Scr
 
 
 def test_each_set_has_the_papers_number_of_questions(command: Command, tmp_path: Path) -> None:
-    """GEAR asks 1,000 questions of HotpotQA and 500 of the others (appendix A)."""
+    """GEAR asks 1,000 questions of HotpotQA and 500 of each other set (appendix A)."""
     queries = [{**QUERIES[0], "id": f"q{n}"} for n in range(501)]
     folder = write_set(tmp_path / "many", CORPUS[:3], queries, TRIPLES)
     data = [word for name in ("2wiki", "hotpotqa") for word in ("--data", f"{name}={folder}")]
     arguments = ["--table", 2, *data, "--embedder", "wordllama", "--row", "SBERT", "--json"]
     said = " ".join(json.loads(command("lab", "reproduce", "gear", *arguments).stdout)["differs"])
     assert "hotpotqa: 501 questions (seed 0), 1000 in the paper." in said
-    assert "2wiki: 5" not in said  # the 500 of the paper are drawn
+    assert "2wiki: 5" not in said  # the paper's 500 are drawn
 
 
 def test_answers_are_read_as_the_paper_reads_them(command: Command, folder: Path, scripted: Scripted) -> None:
@@ -110,11 +110,11 @@ def test_settings_of_a_row(command: Command, folder: Path, scripted: Scripted) -
     assert [its["musique"]["R@5"]["ours"] for its in found["rows"].values()] == [100.0, 100.0]
     before, row = len(scripted.calls), ["--row", "Llama-3.1-8B", "--set", "llama=llama"]
     command("lab", "reproduce", "gear", "--table", 9, *arguments[2:6], *row, models={"read": "small"})
-    assert {sent["model"] for sent in scripted.calls[before:]} == {"llama"}  # its own, for each task
+    assert {sent["model"] for sent in scripted.calls[before:]} == {"llama"}  # its own model, for each task
 
 
 def test_rows_of_hipporag_have_its_settings(command: Command, folder: Path, kg: KnowledgeGraph) -> None:
-    """Its own encoder of names, unless another is given, and 100 names at most that resemble a name."""
+    """HippoRAG's rows use its own encoder of names, unless another is given, and at most 100 similar names per name."""
     arguments = ["lab", "reproduce", "gear", "--table", 2, "--data", f"musique={folder}", "--sample", 1, "--json"]
     arguments += ["--row", "HippoRAG", "--row", "SBERT", "--embedder", "wordllama"]
     found = json.loads(command(*arguments).stdout)["systems"]
@@ -139,7 +139,7 @@ def test_a_row_that_cannot_be_measured_is_a_row_with_its_reason(command: Command
 
 
 def test_documents_of_a_question_can_be_whole_articles(command: Command, folder: Path, tmp_path: Path) -> None:
-    """KGP's graphs are of 12 whole articles; how many passages they have stands beside the paper's number."""
+    """KGP's graphs have 12 whole articles; their number of passages is shown beside the paper's."""
     (tmp_path / "wiki.jsonl").write_text(json.dumps({"title": "Larvik", "text": "A town. By the sea. With a harbour."}))
     arguments = ["lab", "reproduce", "kgp", "--table", 2, "--data", f"musique={folder}", "--embedder", "wordllama"]
     arguments += ["--row", "None", "--sample", 1, "--json"]
@@ -269,7 +269,7 @@ def test_backbones_that_a_model_writes_first(command: Command, tmp_path: Path, s
 
 
 def _plain_set(tmp_path: Path) -> Path:
-    """Three passages that no other test has, without triples."""
+    """Return three passages without triples that no other test has."""
     own = {**CORPUS[0], "text": f"{CORPUS[0]['text']} ({tmp_path.name})"}
     return write_set(tmp_path / "plain", [own, *CORPUS[1:3]], QUERIES, None)
 
@@ -290,7 +290,7 @@ def test_rows_that_lack_triples_are_refused_by_name_until_these_are_there(
     assert list(partly["rows"]) == ["BM25"] == list(partly["systems"])
     assert "no triples" in partly["missing"]["GEAR (musique)"]
     planned = command("lab", "reproduce", "gear", *arguments, "--prepare", "--dry-run").stderr
-    assert planned.count("`kgrag enrich extract` takes:") == 1  # whatever number of tables wants them
+    assert planned.count("`kgrag enrich extract` takes:") == 1  # however many tables need them
     scripted.say(
         "extract",
         {
@@ -362,7 +362,7 @@ def test_a_figure_is_measured_and_drawn(command: Command, folder: Path, tmp_path
 
 
 def test_each_value_of_a_sweep_is_measured_as_it_says(command: Command, tmp_path: Path, scripted: Scripted) -> None:
-    """BDTR, figures 4a and 4c: more passages are read at each value, and as many ranked as recall counts."""
+    """BDTR, figures 4a and 4c: each value reads more passages, but ranks as many as recall counts."""
     words = ("harbour", "ice", "rope", "salt", "lamp", "wool", "mast", "bell")
     corpus = [
         {

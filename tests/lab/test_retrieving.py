@@ -10,7 +10,7 @@ from kgrag.values.results import Hit, Passage, Ranking
 
 
 class Fixed:
-    """A system that knows its ranking of documents; each entry is a passage."""
+    """A system with a given ranking of documents; each entry is a passage."""
 
     def __init__(self, *documents: str) -> None:
         self.hits = tuple(Hit(Passage(f"p{i}", d, d, d), 1 / (i + 1)) for i, d in enumerate(documents))

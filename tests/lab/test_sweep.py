@@ -1,4 +1,4 @@
-"""Sweeps: which names a setting makes of a retriever or a system, and the picture."""
+"""Sweeps: the names that a setting generates from a retriever or a system, and the picture."""
 
 from pathlib import Path
 from typing import Any

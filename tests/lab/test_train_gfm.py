@@ -1,4 +1,4 @@
-"""GFM-RAG: a network that the command trained ranks better than before; the trail, the graph about a question."""
+"""GFM-RAG: a network trained by the command ranks better than before; the trail, and a question's graph."""
 
 import json
 from collections.abc import Iterator
@@ -26,9 +26,9 @@ _ODD = ("collects", "once met", "wrote to", "inherited from")
 
 @pytest.fixture(scope="module")
 def fleet(graph_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Ships whose captains' towns are asked for, and of each ship and captain much else that is not.
+    """Questions about the towns of ships' captains, with many irrelevant facts about each ship and captain.
 
-    No names are similar here, so each ship's facts are a separate part of the graph.
+    There are no SIMILAR names, so each ship's facts are a separate part of the graph.
     """
     corpus: list[dict[str, Any]] = []
     triples, queries = [], []
@@ -63,7 +63,7 @@ def train(env: dict[str, str], *arguments: object, code: int = 0) -> tuple[str, 
 
 
 def found(kg: KnowledgeGraph, folder: Path, retriever: str, ids: frozenset[str]) -> float:
-    """The share of gold documents among the first two."""
+    """Return the share of gold documents among the first two."""
     questions = [q for q in read_dataset(folder).questions if q.id in ids]
     hits = 0
     for question in questions:
@@ -91,7 +91,7 @@ def test_training_makes_the_ranking_better(
     assert told["losses"][-1] < 0.5 * told["losses"][0]
     assert told["after"] >= told["before"]
 
-    # the same questions are held out by the same seed; the network without training ranks them no better than by chance
+    # the same seed holds out the same questions; the untrained network ranks them no better than by chance
     constants = GfmTraining(width=32, layers=3)
     context = kg[_NAME].context
     loaded = new(context.embedder, constants.width, constants.layers, 0)
@@ -106,7 +106,7 @@ def test_training_makes_the_ranking_better(
     assert after >= 0.75
     assert training.recall(loaded, learned, 3) < 0.9
 
-    # unreachable triples change nothing, but only a network trained with them knows to ignore them
+    # unreachable triples change nothing, but only a network trained with them can ignore them
     question = read_dataset(fleet).questions[0].text
     own = load(context, str(file))
     scored = []
@@ -135,7 +135,7 @@ def test_training_makes_the_ranking_better(
     by_relevance = kg[_NAME].search(question, retriever=f"gfm(weights='{file}', top=1000, count=relevance)", k=2)
     assert {h.passage.document for h in by_relevance} <= {"c0", "t0"}
 
-    # it continues from learned weights, and is the same for the same seed
+    # training continues from learned weights, and is deterministic for a seed
     few = ("--epochs", 1, "--held-out", 0, "--json")
     on = json.loads(train(neo4j_env, fleet, "-c", _NAME, "-o", tmp_path / "on.pth", "--base", file, *few)[0])
     assert on["losses"][0] < told["losses"][3]
@@ -151,7 +151,7 @@ def test_training_makes_the_ranking_better(
 
 @pytest.mark.models
 def test_messages_know_directions_and_the_gold_by_the_losses() -> None:
-    """By hand: two entities that are wanted and two others."""
+    """By hand: two gold entities and two others."""
     import torch
 
     from kgrag.lab.constants import GfmTraining
@@ -195,11 +195,11 @@ def test_the_graph_about_a_question(kg: KnowledgeGraph, fleet: Path) -> None:
     whole, everything = facts(exact=True)
     assert (len(one), len(two), len(whole)) == (5, 10, 10 * len(_FAMILIES))
     assert two < whole
-    assert 0 < len(facts(hops=3, most=4)[0]) == 3  # out of four entities
-    assert Surroundings(context, GfmOptions(cap=4)).of(question) is None  # the ship has five facts, and leads nowhere
+    assert 0 < len(facts(hops=3, most=4)[0]) == 3  # of four entities
+    assert Surroundings(context, GfmOptions(cap=4)).of(question) is None  # the ship has five facts, more than the cap
     (start,) = posed.start.nonzero()
     assert len(start) == len(posed.steps) == 1
-    assert posed.start[start[0]] == pytest.approx(1 / 5)  # as many passages mention it
+    assert posed.start[start[0]] == pytest.approx(1 / 5)  # five passages mention it
     flat = Surroundings(context, GfmOptions(rare=False)).of(question)
     assert flat is not None and flat.start.max() == 1
     assert everything.start.sum() == pytest.approx(1 / 5)

@@ -39,7 +39,7 @@ QUIET = GnnRetTraining(competitors=3, margin=0.2)
 
 
 def example(gold: tuple[str, ...] = ("a", "g"), also: tuple[str, ...] = ()) -> Example:
-    """a, the nearest, leads to the gold g (and perhaps to others); x and y are as near as g is far."""
+    """Make an example: a, the nearest, leads to the gold g (and perhaps to others); x and y are as near as g is far."""
     start = {"a": 0.2, "x": 0.5, "y": 0.55, "z": 0.6}
 
     def neighbours(senders: Sequence[str]) -> list[Edge]:
@@ -50,14 +50,14 @@ def example(gold: tuple[str, ...] = ("a", "g"), also: tuple[str, ...] = ()) -> E
 
 
 def test_the_loss_by_hand() -> None:
-    """Gold a 0.2 and g 0.5 * 0.9 + 0.5 * 0.2; of the three nearest x alone is neither."""
+    """The gold has a 0.2 and g 0.5 * 0.9 + 0.5 * 0.2; of the three nearest, only x is neither."""
     loss, gradient = mean_loss([example()], [0.5], 1, QUIET)
     assert loss == pytest.approx(0.2 + (0.2 + 0.55) / 2 - 0.5)
     assert gradient == pytest.approx([(0.9 - 0.2) / 2])
 
 
 def test_competitors_are_the_nearest_after_the_layers_or_before() -> None:
-    """GNN-Ret, A.1: "the top O smallest semantic distances"; c comes ahead of b when a has sent to it."""
+    """GNN-Ret, A.1: "the top O smallest semantic distances"; after a message from a, c is nearer than b."""
     start = {"g": 0.5, "a": 0.3, "b": 0.4, "c": 0.45}
 
     def neighbours(senders: Sequence[str]) -> list[Edge]:
@@ -70,7 +70,7 @@ def test_competitors_are_the_nearest_after_the_layers_or_before() -> None:
 
 
 def test_competitors_are_the_nearest_of_all_steps_or_of_the_last_question() -> None:
-    """In the second step c is nearest to the sub-question, and b, by the first, to both."""
+    """In the second step c is nearest to the sub-question, but b is nearest by both steps together."""
     turns = (_turn([0.5, 0.1, 0.6], (0,), ()), _turn([0.5, 0.4, 0.3], (0,), ()))
     its = RecurrentExample(Question("q", "?", ("g",)), ("g", "b", "c"), turns)
     for by, other in (("integrated", (0.4 + 0.1) / 2), ("semantic", (0.3 + 0.6) / 2)):
@@ -110,11 +110,11 @@ def test_derivatives_are_those_of_the_loss(alphas: tuple[float, ...]) -> None:
 
 
 def test_the_descent_listens_to_the_edges() -> None:
-    """Edges that lead to gold alone lower a as far as it goes; edges that bring others nearer as well do not."""
+    """Edges to gold alone reduce a to its minimum; edges that also bring others nearer do not."""
     strict = QUIET.model_copy(update={"margin": 1.0, "start": 0.9})
     steps: list[int] = []
     helpful = train([example(gold=("g",))], 1, 1, strict, lambda stage, done, total: steps.append(done))
-    assert helpful.alphas == (0.0,) and steps[-1] < strict.iterations  # it ends where a cannot go on
+    assert helpful.alphas == (0.0,) and steps[-1] < strict.iterations  # it ends where a cannot fall further
     assert helpful.active == 1
     misleading = train([example(gold=("z",), also=("x", "y"))], 1, 1, QUIET, no_progress)
     assert misleading.alphas[0] > 0.9
@@ -124,7 +124,7 @@ def test_the_descent_listens_to_the_edges() -> None:
 
 @pytest.mark.parametrize("labels", ["later", "own", "all"])
 def test_derivatives_of_the_recurrence_are_those_of_its_loss(labels: str) -> None:
-    """By every a and by beta, over three single questions, and the sum over all passages is as equation 4 says."""
+    """The derivatives by every a and by beta match over three sub-questions, and the sum follows equation 4."""
     random = np.random.default_rng(4)
     ids = tuple("abcdefgh")
     ties = [(s, r) for s in ids for r in ids if s != r and random.random() < 0.4]
@@ -224,7 +224,7 @@ def test_folds_share_nothing() -> None:
 
 @pytest.fixture(scope="module")
 def trained_on(fill: Callable[..., str], tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """Ships and their captains, whose towns are asked for, and the collection that holds them."""
+    """Questions about the towns of ships' captains, and the collection with the ships and captains."""
     corpus, queries = [], []
     names = ["Brandvik", "Solheim", "Hauge", "Moen", "Aune", "Lunde", "Holm", "Dahl"]
     for i, name in enumerate(names):
@@ -327,7 +327,7 @@ def test_constants_are_the_papers() -> None:
 
 
 def _descend(losses: Sequence[float], **options: Any) -> tuple[list[float], float, int]:
-    """The values that were tried with such losses one after the other, the least loss, and its iteration."""
+    """Return the values tried with these losses in turn, the smallest loss, and its iteration."""
     tried: list[float] = []
 
     def loss(values: Array) -> tuple[float, Array]:
@@ -364,7 +364,7 @@ ONE = RecurrentExample(
 @pytest.mark.parametrize(
     ("labels", "first", "second"),
     [
-        # nearest of the first step: b 0.2, d 0.3, a 0.5; of the second (beta is 0.75): b 0.125, c 0.45, d 0.675
+        # nearest in the first step: b 0.2, d 0.3, a 0.5; in the second (beta is 0.75): b 0.125, c 0.45, d 0.675
         ("later", (0.5 + 0.2) / 2 - 0.3, 0.125 - (0.45 + 0.675) / 2),
         ("own", 0.5 - (0.2 + 0.3) / 2, 0.125 - (0.45 + 0.675) / 2),
         ("all", (0.5 + 0.2) / 2 - 0.3, (0.8 + 0.125) / 2 - (0.45 + 0.675) / 2),
@@ -374,7 +374,7 @@ def test_the_loss_of_the_recurrence_by_hand(labels: Any, first: float, second: f
     training = RgnnTraining(margin=0.5, competitors=3, labels=labels)
     loss, gradient = mean_loss([ONE], np.array([0.4, 0.75]), 2, training)
     assert loss == pytest.approx((0.5 + first + 0.5 + second) / 2)
-    assert gradient[0] == 0  # nothing is sent
+    assert gradient[0] == 0  # there are no messages
 
 
 def test_training_begins_where_it_is_told() -> None:
@@ -383,7 +383,7 @@ def test_training_begins_where_it_is_told() -> None:
 
 
 def test_the_gold_of_a_step_is_what_is_left_nearest_to_it() -> None:
-    """Appendix A.2; `o` does not count, nor does `r`, which receives from others."""
+    """Appendix A.2; the non-gold passages `o` and `r`, which receives messages, do not count."""
     one, two = {"g1": 0.6, "g2": 0.9, "g3": 0.7, "o": 0.95, "r": 0}, {"g1": 0.8, "g2": 0.9, "g3": 0.7, "o": 0.1, "r": 0}
     scores = {0.0: one, 1.0: one, 2.0: two}
 
@@ -410,5 +410,5 @@ def test_the_gold_of_a_step_is_what_is_left_nearest_to_it() -> None:
     assert example is not None and example.ids == ("g1", "g2", "g3", "o", "r")
     for plain in prepare(Example, retriever, [question, question], GnnRetTraining(competitors=4), no_progress):
         assert (plain.gold, set(plain.start), plain.message) == (("g1", "g2", "g3"), {"g1", "g2", "g3", "o"}, "mean")
-    assert looked[-2:] == [4 + 3] * 2  # as many competitors, should all of the gold be among the nearest
+    assert looked[-2:] == [4 + 3] * 2  # enough competitors, even if all gold is among the nearest
     assert [(turn.gold, turn.rest) for turn in example.turns] == [((1,), (0, 2)), ((0,), (2,))]

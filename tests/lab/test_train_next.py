@@ -32,7 +32,7 @@ def chain(number: int, *keys: str) -> Chain:
 
 
 def towns(folder: Path, number: int = 40) -> Path:
-    """People, the houses they work for, and where these are, which no question has a word of."""
+    """People, the houses they work for, and the places of these, whose texts share no word with the questions."""
     corpus, queries = [], []
     for i in range(number):
         texts = [
@@ -44,7 +44,7 @@ def towns(folder: Path, number: int = 40) -> Path:
         corpus += [{"id": f"d{i}{j}", "title": "Notes", "text": text} for j, text in enumerate(texts)]
         steps = [{"question": "?", "gold": f"d{i}{j}"} for j in (0, 1)]
         question = f"Which town would a {_CRAFTS[i % 4]} like Person{i} go to?"
-        gold = [f"d{i}1", f"d{i}0"]  # the steps tell another order
+        gold = [f"d{i}1", f"d{i}0"]  # the steps have another order
         queries.append({"id": f"q{i}", "question": question, "gold": gold, "steps": steps})
     return write_set(folder, corpus, queries, None)
 
@@ -84,7 +84,7 @@ def test_facts_and_their_negatives_are_sentences_where_the_set_names_such(tmp_pa
         ("Colin Archer", "Colin Archer was born in Larvik."),
     )
     assert {among[key] for chain in found for key in chain.keys} == {fact for chain in found for fact in chain.facts}
-    assert len(among) == 7  # each sentence once, also unsupportive ones
+    assert len(among) == 7  # each sentence once, including irrelevant ones
     assert ("Larvik", "Larvik is a town.") in among.values()
     negatives = {row["negative"] for row in rows(found[:1] * 30, among, 0)}
     assert "Larvik\nLarvik is a town." in negatives
@@ -104,7 +104,7 @@ def test_what_is_held_out_shares_no_fact() -> None:
         assert len(held) == 3
         assert not {k for c in learned for k in c.keys} & {k for c in held for k in c.keys}
     late = [chain(0, "x", "y"), chain(1, "p", "q"), chain(2, "q", "x"), chain(3, "y", "z"), chain(4, "a")]
-    for seed in range(5):  # p, q, x, y and z belong together, though y was met before q was
+    for seed in range(5):  # p, q, x, y and z belong together, though y comes before q
         assert sorted(map(len, hold_out(late, lambda chain: chain.keys, 0.4, seed))) == [1, 4]
     assert hold_out(found, lambda chain: chain.keys, 0, 0)[1] == []
     with pytest.raises(InputError, match="too few"):
@@ -164,7 +164,7 @@ def test_only_the_reply_is_learned() -> None:
 
 @pytest.mark.models
 def test_sf_em_and_recall_by_hand() -> None:
-    """Two chains; the seed is the passage with the question's word; of one the second fact is the seed's neighbour."""
+    """Two chains; the seed has the question's word, and in one chain the second fact is the seed's neighbour."""
     texts = {"a": "apple", "b": "banks", "x": "xylo", "c": "cedar", "d": "dunes", "y": "yeast"}
     places = {"apple": 0.0, "banks": 0.1, "xylo": 0.5, "cedar": 2.0, "yeast": 2.1, "dunes": 2.9}
 
@@ -228,8 +228,8 @@ def test_two_encoders_are_trained_together(tmp_path: Path) -> None:
         (learned.embed([fact]), before.embed([fact])),
         (embed_questions(learned, [fact]), before.embed([fact])),
     ):
-        assert not np.allclose(unit(vectors[:, :-1]), untrained, atol=1e-3)  # both have learned,
-    assert not np.allclose(learned.embed([fact]), embed_questions(learned, [fact]), atol=1e-2)  # each its own
+        assert not np.allclose(unit(vectors[:, :-1]), untrained, atol=1e-3)  # both were trained,
+    assert not np.allclose(learned.embed([fact]), embed_questions(learned, [fact]), atol=1e-2)  # separately
     nearness = learned.embed([fact, "House7 printed a calendar."]) @ embed_questions(learned, [question])[0]
     assert nearness[0] > nearness[1]
 
@@ -290,7 +290,7 @@ def test_rows_are_exported_as_the_retriever_asks(tmp_path: Path) -> None:
 
 
 def test_facts_are_the_sentences_that_the_set_names(tmp_path: Path) -> None:
-    """Listing 1 of KGP: of a paragraph of two sentences the one that supports the answer, in the order of the steps."""
+    """KGP, listing 1: only the supporting sentence of a paragraph of two, in the order of the steps."""
     paragraph = [["Larvik", ["Larvik is a town.", "It lies in Norway."]], ["Archer (man)", ["He was born in Larvik."]]]
     item = {**HOTPOT[0], "context": paragraph, "supporting_facts": [["Larvik", 1], ["Archer (man)", 0]]}
     triples = [["Archer", "born in", "Larvik"], ["Larvik", "country", "Norway"]]

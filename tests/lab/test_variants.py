@@ -68,7 +68,7 @@ def test_joined_documents_are_cut_at_their_headings(tmp_path: Path) -> None:
 
 
 def _reworded(folder: Path, word: str) -> Dataset:
-    """The same keys, with other texts."""
+    """Return the same keys with other texts."""
     return read_dataset(write_set(folder, corpus=[row | {"text": f"{word} {row['text']}"} for row in CORPUS]))
 
 

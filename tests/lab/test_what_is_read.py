@@ -24,7 +24,7 @@ _PASSAGE = re.compile(r"<passage>\nTitle: (.*?)\n(.*?)\n</passage>", re.DOTALL)
 
 @pytest.fixture(scope="module")
 def logs(graph_settings: Settings) -> Iterator[str]:
-    """8 logs of 25 pages each, every page a passage of some 50 tokens."""
+    """8 logs of 25 pages each, with one passage of about 50 tokens per page."""
     settings = PAPER.apply(graph_settings.model_copy(update={"embedder": "wordllama"}))
     settings = settings.model_copy(
         update={"indexing": settings.indexing.model_copy(update={"passage_tokens": 40, "whole_tokens": 40})}
@@ -90,7 +90,7 @@ def test_kgp_as_gnn_ret_runs_it(graph_settings: Settings, scripted: Scripted, lo
 
 
 def test_as_bdtr_has_it_every_strategy_reads_passages_alone(graph_settings: Settings) -> None:
-    """Summaries and reports lead to passages, and are shown by none: else one strategy would read another evidence."""
+    """Summaries and reports lead to passages, but are never shown, so that all strategies read the same evidence."""
     applied = find_paper("bdtr").apply(graph_settings)
     for name in ("raptor", "communities"):
         settings = RETRIEVERS.find(name).check({}, (), applied.retrieval)

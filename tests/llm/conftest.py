@@ -1,4 +1,4 @@
-"""A real language model, small and on this machine: llama.cpp's server with SmolLM2-135M (make test-llm)."""
+"""A small local language model: llama.cpp's server with SmolLM2-135M (make test-llm)."""
 
 import json
 import os
@@ -29,7 +29,7 @@ PASSAGES = [Passage(f"p{n}", f"d{n}", title, text) for n, (title, text) in enume
 
 
 class LlamaServer:
-    """llama.cpp behind OpenAI's protocol, on a port that stays the same when it is started again."""
+    """llama.cpp behind OpenAI's protocol, on a port that survives restarts."""
 
     def __init__(self, log: Path, context: int = 4096) -> None:
         with socket.socket() as free:
@@ -84,6 +84,6 @@ def llama(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LlamaServer]:
 
 @pytest.fixture
 def chat(llama: LlamaServer) -> Iterator[OpenAIChat]:
-    """A client of its own."""
+    """A client for one test."""
     with OpenAIChat(llama.settings()) as model:
         yield model

@@ -1,4 +1,4 @@
-"""Each prompt with values as its task has them, and the form of the reply: also what bench/local_models.py asks for."""
+"""Each prompt with realistic values, and the form of the reply; bench/local_models.py uses it, too."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -39,7 +39,7 @@ SHAPES: Mapping[str, type[BaseModel]] = {
     "reason": Verdict, "recognise": SelectedFacts, "report": Report, "resolve": Same, "structure": Structure,
     "summarise": Summary, "verify": Covered,
 }  # fmt: skip
-"""Prompt -> the form of its replies, where it is JSON."""
+"""Prompt -> the form of its replies, if it is JSON."""
 
 _FACTS = [Triple("Colin Archer", "designed", "Fram"), Triple("Colin Archer", "lived in", "Larvik")]
 
@@ -68,7 +68,7 @@ def values(prompt: str, question: str, answer: str, passages: Sequence[Passage])
 
 
 def task(prompt: str) -> str:
-    """The task that a prompt belongs to."""
+    """Return the task that a prompt belongs to."""
     return {
         "dual-thought-chain": "dual-thought",
         "extract-linked": "extract",
@@ -78,5 +78,5 @@ def task(prompt: str) -> str:
 
 
 def said_in_words(error: Any) -> bool:
-    """Whether an error tells what happened, and what to do about it."""
+    """Return whether an error says what happened, and what to do about it."""
     return bool(error.message and error.remedy)

@@ -1,4 +1,4 @@
-"""Everything that asks a language model, with a real one that is far too small: nothing hangs, nothing is lost."""
+"""Every use of a language model, with a real one that is far too small: nothing hangs, nothing is lost."""
 
 import threading
 import time
@@ -36,14 +36,14 @@ def coast(fill: Callable[..., str]) -> str:
 
 @pytest.fixture(scope="module")
 def facts(kg: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A collection of facts beside."""
+    """A separate collection of facts."""
     with world(kg, own("llm-world"), tmp_path_factory.mktemp("world")) as name:
         yield name
 
 
 @pytest.fixture
 def asking(graph_settings: Settings, llama: LlamaServer) -> Iterator[KnowledgeGraph]:
-    """A client with the real model, whose replies are short, so that loops end in time."""
+    """A client with the real model and short replies, so that loops end in time."""
     chat = llama.settings(max_tokens=64)
     with KnowledgeGraph.connect(settings=graph_settings.model_copy(update={"chat": chat})) as client:
         yield client
@@ -63,7 +63,7 @@ class TestTasks:
             assert said_in_words(error)
 
     def test_json_is_asked_for_as_the_server_takes_it(self, chat: OpenAIChat) -> None:
-        """It refuses a schema by an error of its own, status 500, and takes one beside json_object."""
+        """The server refuses a schema with its own error, status 500, but accepts one beside json_object."""
         messages = PromptedModel(chat).prompt("reason").messages(**values("reason", QUESTION, ANSWER, PASSAGES))
         schema = reply_schema(SHAPES["reason"])
         reply = chat.chat(messages, task="reason", json=schema)
@@ -73,7 +73,7 @@ class TestTasks:
 
 class TestReplies:
     def test_a_reply_that_repeats_itself_is_ended(self, llama: LlamaServer) -> None:
-        """The server is made to: by a grammar, an endless sentence is all that it may write."""
+        """A grammar allows the server nothing but an endless sentence, which kgrag ends."""
         endless = {"grammar": 'root ::= "the ship sails on, "{400}'}
         with OpenAIChat(llama.settings(max_tokens=2000, extra_body=endless)) as model:
             reply = model.chat([Message("user", "Tell me of the ship.")], task="answer")
@@ -89,7 +89,7 @@ class TestReplies:
         assert all(later.startswith(earlier) for earlier, later in pairwise(heard))
 
     def test_a_cancelled_call_frees_the_server(self, llama: LlamaServer) -> None:
-        """The server has one place: another call is answered as soon as this one is cancelled."""
+        """The server has one slot: another call is answered as soon as this one is cancelled."""
         flag = threading.Event()
         with OpenAIChat(llama.settings(max_tokens=3000)) as model:
             short = [Message("user", "Say yes.")]
@@ -108,7 +108,7 @@ class TestReplies:
             assert time.monotonic() - began < usual + 1.5
 
     def test_many_at_once_are_all_answered(self, llama: LlamaServer) -> None:
-        """The server ends a stream when another request comes: it is then sent one at a time."""
+        """The server ends a stream when another request comes; kgrag then sends one request at a time."""
         with OpenAIChat(llama.settings(max_tokens=20)) as model:
             said: list[str] = []
 

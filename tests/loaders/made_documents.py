@@ -1,4 +1,4 @@
-"""One document with many features, as each format holds it."""
+"""One document with many features, in each format."""
 
 import io
 import zipfile
@@ -153,19 +153,19 @@ _ODT_NOTE = """45<text:note text:note-class="footnote"><text:note-citation>1</te
 
 
 def odt(path: Path) -> None:
-    """As OpenDocument; the note is referred to in the first section, and stands at its end."""
+    """Return it as OpenDocument; the first section refers to the note, which is at the section's end."""
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("mimetype", "application/vnd.oasis.opendocument.text")
         archive.writestr("content.xml", _ODT.replace("BODY", _ODT_BODY.replace("45 m", _ODT_NOTE)))
 
 
 def epub(path: Path) -> None:
-    """As a book of one chapter."""
+    """Return it as a book of one chapter."""
     book(path, BODY)
 
 
 def book(path: Path, body: str) -> None:
-    """A book of one chapter with that body."""
+    """Return a book of one chapter with this body."""
     package = """<package xmlns="http://www.idpf.org/2007/opf"><metadata/><manifest><item id="a" href="a.xhtml"
      media-type="application/xhtml+xml"/></manifest><spine><itemref idref="a"/></spine></package>"""
     with zipfile.ZipFile(path, "w") as archive:
@@ -199,7 +199,7 @@ _MERGED = (((0, 0), (1, 0)), ((0, 1), (1, 1)), ((0, 2), (0, 3)), ((2, 0), (3, 0)
 
 
 def word(path: Path) -> None:
-    """As a Word document."""
+    """Return it as a Word document."""
     file = docx.Document()
     file.core_properties.title = ""
     file.add_heading("Star survey", 1)
@@ -258,7 +258,7 @@ def _listed(paragraph: Any, level: int) -> None:
 
 
 def slides(path: Path) -> None:
-    """The first paragraph and the table on a slide each."""
+    """Return the first paragraph and the table on a slide each."""
     file = pptx.Presentation()
     slide = file.slides.add_slide(file.slide_layouts[5])
     slide.shapes.title.text = "Star survey"
@@ -284,7 +284,7 @@ def slides(path: Path) -> None:
 
 
 def sheet(path: Path) -> None:
-    """The table, under its caption."""
+    """Return the table under its caption."""
     book = openpyxl.Workbook()
     book.active.append(["Table 1: Sales by region"])
     for (row, column), text in _CELLS.items():

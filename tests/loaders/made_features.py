@@ -1,4 +1,4 @@
-"""Sixty features of documents, each a few blocks under a heading of its own, and the text that they are to become."""
+"""Sixty features of documents, each a few blocks under its own heading, and the expected text."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A marked piece within a line; `more`: an address, TeX, a label, an author's way to write it."""
+    """A marked part of a line; `more`: an address, TeX, a label, or an author's notation."""
 
     kind: str
     text: str = ""
@@ -26,7 +26,7 @@ class Para:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """A heading; `number`: the one that the program counts."""
+    """A heading; `number`: the automatic number."""
 
     level: int
     text: str
@@ -35,7 +35,7 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """A list; `kind`: "-", "1", "a", "i"; an item may hold a list after its line."""
+    """A list; `kind`: "-", "1", "a", "i"; an item may have a list after its line."""
 
     kind: str
     items: "Sequence[tuple[str, Items | None]]"
@@ -51,19 +51,19 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Maths:
-    """A formula by itself, in TeX."""
+    """A displayed formula in TeX."""
 
     tex: str
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A line across the page."""
+    """A horizontal rule."""
 
 
 @dataclass(frozen=True, slots=True)
 class Defs:
-    """Terms and what they mean."""
+    """Terms and their definitions."""
 
     pairs: Sequence[tuple[str, str]]
 
@@ -104,7 +104,7 @@ class Feature:
     text: str = ""
     table: str = ""
     below: dict[str, str] = field(default_factory=dict)
-    """Texts under headings of its own."""
+    """Texts under the feature's own headings."""
 
 
 Features = Sequence[Feature]
@@ -115,22 +115,22 @@ def _cell(text: str | Cell) -> Cell:
 
 
 def grid(*rows: Sequence[str | Cell], heads: int = 1) -> Grid:
-    """A table of texts."""
+    """Return a table of texts."""
     return Grid([[_cell(cell) for cell in row] for row in rows], heads)
 
 
 def over(text: str, down: int = 1, across: int = 1) -> Cell:
-    """A cell that covers others."""
+    """Return a cell that covers others."""
     return Cell([Para([text])], down, across)
 
 
 def line(name: str, *parts: str | Mark, is_: str) -> Feature:
-    """A feature that is one paragraph."""
+    """Return a feature that is one paragraph."""
     return Feature(name, [Para(parts)], is_)
 
 
 LONG = 60
-TEXTS = {  # name -> a text, which stays as it is, or with its result
+TEXTS = {  # name -> an unchanged text, or a text with its result
     "thousands": "1,234,567.89 and 1.234.567,89",
     "accounting": "(1,234.50) and -1,234.50 and −7",
     "percentages": "12.5% and 7 % and 3‰",

@@ -11,7 +11,7 @@ from made_features import Line as Line
 
 
 def markdown(path: Path, features: Features = FEATURES) -> None:
-    """As an author writes it, who escapes nothing."""
+    """Return Markdown as an author writes it, without escapes."""
     parts = ["# All"]
     for feature in features:
         parts.append(f"## {feature.name}")
@@ -87,7 +87,7 @@ def _md_part(part: str | Mark) -> str:
 
 
 def page(features: Features = FEATURES) -> str:
-    """The body of an HTML page."""
+    """Return the body of an HTML page."""
     parts = ["<header role='banner'>RUNNING</header><h1>All</h1>"]
     for feature in features:
         parts.append(f"<h2>{feature.name}</h2>")
@@ -101,12 +101,12 @@ def page(features: Features = FEATURES) -> str:
 
 
 def html(path: Path, features: Features = FEATURES) -> None:
-    """As a page."""
+    """Return an HTML page."""
     path.write_text(f"<html><meta charset=utf-8><body>{page(features)}</body></html>", encoding="utf-8")
 
 
 def epub(path: Path, features: Features = FEATURES) -> None:
-    """As a book of one chapter."""
+    """Return a book of one chapter."""
     book(path, page(features))
 
 
@@ -195,7 +195,7 @@ def _html_part(part: str | Mark) -> str:
 
 
 def rst(path: Path, features: Features = FEATURES) -> None:
-    """With directives and roles known only to docutils."""
+    """Return reStructuredText with directives and roles that docutils knows."""
     parts = ["===\nAll\n===", ".. header:: RUNNING"]
     for feature in features:
         parts.append(f"{feature.name}\n{'=' * len(feature.name)}")
@@ -274,7 +274,7 @@ def _rst_part(part: str | Mark) -> str:
 
 
 def _drawn(table: Grid) -> list[str]:
-    """A grid table."""
+    """Return a grid table."""
     from kgrag.loaders.grid import Cell as Laid
     from kgrag.loaders.grid import lay_out
 

@@ -1,4 +1,4 @@
-"""The features of `made_features` as Word and OpenDocument texts, in the XML that these programs write."""
+"""The features of `made_features` as Word and OpenDocument texts, in the XML of the office programs."""
 
 import zipfile
 from html import escape
@@ -28,7 +28,7 @@ _FORMS = {11: "bullet", 12: "decimal", 13: "lowerLetter", 14: "lowerRoman"}
 
 
 def merged(table: Grid) -> list[list[tuple[Cell, bool, bool]]]:
-    """Each place of a table: the cell that covers it, and whether it begins in that row and in that column."""
+    """Yield for each place of a table the cell that covers it, and whether it begins in that row and in that column."""
     cells: dict[int, Cell] = {}
     rows = []
     for row in table.rows:
@@ -50,13 +50,13 @@ def merged(table: Grid) -> list[list[tuple[Cell, bool, bool]]]:
 
 
 def word(path: Path, features: Features = FEATURES) -> None:
-    """As a Word document: numbers of headings are counted by the program, notes stand in parts of their own."""
+    """Return a Word document with automatic heading numbers, and notes in separate parts."""
     body = _Word()
     blocks = [_styled("Heading1", "All")]
     for feature in features:
         blocks.append(_styled("Heading2", feature.name))
         for block in feature.blocks:
-            if isinstance(block, Para) and block.kind == "box":  # it hangs on the paragraph before
+            if isinstance(block, Para) and block.kind == "box":  # anchored to the paragraph before
                 blocks[-1] = blocks[-1].removesuffix("</w:p>") + body.block(block) + "</w:p>"
             else:
                 blocks.append(body.block(block))
@@ -120,10 +120,10 @@ def _styles() -> str:
 class _Word:
     def __init__(self) -> None:
         self.notes = {"footnotes": "", "endnotes": "", "comments": ""}
-        self._numbers: list[tuple[int, int]] = []  # the list of each number, from 1, and where it starts
+        self._numbers: list[tuple[int, int]] = []  # the list of each number, from 1, and its start
 
     def numbering(self) -> str:
-        """The lists, and the list of the headings, whose levels show the ones above them."""
+        """Return the lists, and the list of the headings, whose levels show the ones above them."""
         level = '<w:lvl w:ilvl="{}"><w:start w:val="1"/><w:numFmt w:val="{}"/><w:lvlText w:val="{}"/></w:lvl>'
         lists = "".join(
             f'<w:abstractNum w:abstractNumId="{of}">'
@@ -234,7 +234,7 @@ class _Word:
                 return f"<w:r><w:drawing>{picture}</w:drawing></w:r>"
             case "link":
                 return f'<w:hyperlink w:anchor="x" w:tooltip="title">{_run(text)}</w:hyperlink>'
-            case "symbol":  # alpha, an arrow and a sign as older versions of Word write them
+            case "symbol":  # alpha, an arrow and a sign in the encoding of older Word versions
                 codes = (("Symbol", "F061"), ("Wingdings", "F0E0"), ("Symbol", "F0A3"))
                 signs = (f'<w:r><w:sym w:font="{font}" w:char="{code}"/></w:r>' for font, code in codes)
                 return _run(" ").join(signs)
@@ -264,7 +264,7 @@ _ODF_NAMES = (
 
 
 def odt(path: Path, features: Features = FEATURES, outline: str = "") -> None:
-    """As an OpenDocument text; `outline`: the form of the numbers of its headings."""
+    """Return an OpenDocument text; `outline`: the form of the numbers of its headings."""
     writer = _Odt()
     blocks = []
     for feature in features:
@@ -326,7 +326,7 @@ class _Odt:
         self._numbers = count(1)
 
     def changes(self) -> list[str]:
-        """A deleted piece."""
+        """Return a deleted part."""
         return [
             '<text:tracked-changes><text:changed-region text:id="c1"><text:deletion><text:p>OLD</text:p>'
             "</text:deletion></text:changed-region></text:tracked-changes>"

@@ -39,12 +39,12 @@ from reportlab.platypus import Flowable, HRFlowable, KeepTogether, Paragraph, Pr
 
 _A = 'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
 _P = 'xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main"'
-UNPRINTED = ("emoji", "cjk")  # for which the font has no signs
+UNPRINTED = ("emoji", "cjk")  # missing in the font
 _NUMBERING = {"1": "arabicPeriod", "a": "alphaLcPeriod", "i": "romanLcPeriod"}
 
 
 def _plain(line: Line) -> str:
-    """A line whose features the format does not have, as its author writes it."""
+    """Return a line without features that the format lacks, as an author would write it."""
     breaks = {"br": "\n", "soft": " ", "hidden": "", "del": "", "comment": "", "note": "", "endnote": "", "image": ""}
     return "".join(part if isinstance(part, str) else breaks.get(part.kind, part.text) for part in line)
 
@@ -53,7 +53,7 @@ def _plain(line: Line) -> str:
 
 
 def slides(path: Path, features: Features = FEATURES) -> None:
-    """A slide for each feature."""
+    """Return a slide for each feature."""
     file = pptx.Presentation()
     for feature in features:
         slide = file.slides.add_slide(file.slide_layouts[5])
@@ -182,7 +182,7 @@ def _slide_table(slide: Any, table: Grid, top: Any) -> None:
 
 
 def sheets(path: Path, features: Features = FEATURES) -> None:
-    """Each paragraph is a row of one sheet; tables have sheets of their own."""
+    """Return one sheet with a row for each paragraph; tables have their own sheets."""
     book = openpyxl.Workbook()
     texts = book.active
     texts.title = "texts"
@@ -203,7 +203,7 @@ def sheets(path: Path, features: Features = FEATURES) -> None:
 
 
 def _cell(line: Line) -> str | CellRichText:
-    """A cell, some of whose characters are raised or lowered."""
+    """Return a cell with some raised or lowered characters."""
     fonts = {"up": InlineFont(vertAlign="superscript"), "low": InlineFont(vertAlign="subscript")}
     if not any(isinstance(part, Mark) and part.kind in fonts for part in line):
         return _plain(line)
@@ -231,7 +231,7 @@ def _cell_text(inner: Any) -> str | int | None:
 
 
 def pdf(path: Path, features: Features = FEATURES) -> None:
-    """Under headings in larger type, with prose below each feature: pages are read by how they look."""
+    """Return headings in larger type, with prose below each feature, since pages are read by their appearance."""
     folder = Path(matplotlib.get_data_path()) / "fonts/ttf"
     for name in ("DejaVuSans", "DejaVuSans-Bold", "DejaVuSansMono"):
         pdfmetrics.registerFont(TTFont(name, folder / f"{name}.ttf"))
@@ -287,7 +287,7 @@ def _on_page(block: Block, body: ParagraphStyle) -> list[Flowable]:
 
 
 _PRINTED = {"שלום עולם and العربية": "ةيبرعلا and םלוע םולש"}
-"""Letters as they stand on a page, from left to right."""
+"""Letters in their visual order, from left to right."""
 
 
 def _page_part(part: str | Mark) -> str:

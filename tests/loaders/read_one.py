@@ -1,4 +1,4 @@
-"""Read one file of a folder of a test; content that is given is written first."""
+"""Read one file of a test folder; given content is written first."""
 
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ def _write(path: Path, data: str | bytes | None) -> None:
 
 
 def all_in(path: Path, data: str | bytes | None = None, **options: Any) -> tuple[list[Document], list[tuple[str, str]]]:
-    """The documents of a file or a folder, and problems as (what comes after the path, message)."""
+    """Return the documents of a file or a folder, and problems as (the end of the path, message)."""
     _write(path, data)
     items = list(load(path, **options))
     problems = [(i.place.removeprefix(str(path)), i.message) for i in items if isinstance(i, Problem)]
@@ -24,7 +24,7 @@ def all_in(path: Path, data: str | bytes | None = None, **options: Any) -> tuple
 def with_omissions(
     path: Path, data: str | bytes | None = None, **options: Any
 ) -> tuple[Document, list[str], dict[str, int]]:
-    """The document of a file, its problems, and its omissions."""
+    """Return the document of a file, its problems, and its omissions."""
     _write(path, data)
     found = Load(path, **options)
     items = list(found)
@@ -33,12 +33,12 @@ def with_omissions(
 
 
 def with_problems(path: Path, data: str | bytes | None = None, **options: Any) -> tuple[Document, list[str]]:
-    """The document of a file, and its problems."""
+    """Return the document of a file, and its problems."""
     return with_omissions(path, data, **options)[:2]
 
 
 def only(path: Path, data: str | bytes | None = None, **options: Any) -> Document:
-    """The document of a file without problems."""
+    """Return the document of a file without problems."""
     _write(path, data)
     (item,) = load(path, **options)
     assert isinstance(item, Document), item

@@ -1,4 +1,4 @@
-"""Parts beside, above or in place of a text are read where readers see them, or counted."""
+"""Parts beside, above or in place of a text are read in their visual position, or counted."""
 
 import zipfile
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Sixty damaged PDF and office files: nothing crashes or hangs, memory stays bounded, each is told with a reason."""
+"""Sixty damaged PDF and office files: nothing crashes or hangs, memory stays bounded, each has a reported reason."""
 
 import io
 import os
@@ -26,7 +26,7 @@ QUICK = LoadingSettings(processes=1, memory_mb=512, page_seconds=10, file_second
 
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    """One sound file of each kind, with a table."""
+    """One intact file of each kind, with a table."""
     folder = tmp_path_factory.mktemp("sound")
     maker = Maker(folder / "a.pdf")
     for n in range(3):
@@ -65,7 +65,7 @@ def hole(data: bytes, chance: random.Random) -> bytes:
 
 
 def flipped_inside(data: bytes, chance: random.Random) -> bytes:
-    """An archive whose checksums are right and whose XML is not."""
+    """Return an archive with right checksums and damaged XML."""
     out = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(out, "w") as new:
         for name in old.namelist():
@@ -91,7 +91,7 @@ def damaged(sound: dict[str, bytes], folder: Path, numbers: range) -> list[Path]
 
 
 def check(paths: list[Path], settings: LoadingSettings = QUICK) -> dict[str, str]:
-    """Load them; returns the problems by the file's name. Every file is either read or has a reason."""
+    """Load files; return the problems by file name. Every file is either read or has a reason."""
     messages: dict[str, str] = {}
     read = set()
     for item in load(paths, loading=settings):
@@ -117,7 +117,7 @@ def test_sixty_damaged_files(sound: dict[str, bytes], tmp_path: Path) -> None:
 
 
 def pdf(content: bytes, *, more: bytes = b"") -> bytes:
-    """A PDF of one page whose content is a compressed stream."""
+    """Return a PDF of one page whose content is a compressed stream."""
     objects = [
         b"<</Type/Catalog/Pages 2 0 R>>",
         b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
@@ -141,7 +141,7 @@ def compressed(piece: bytes, times: int) -> bytes:
 
 
 def _readers() -> list[psutil.Process]:
-    """The reading processes; the tests' Neo4j, and what has ended, are children of ours, too."""
+    """Return the reading processes, without other children: the tests' Neo4j, and ended processes."""
     found = []
     for child in psutil.Process(os.getpid()).children():
         with suppress(psutil.Error):
@@ -151,7 +151,7 @@ def _readers() -> list[psutil.Process]:
 
 
 def _memory(reader: psutil.Process) -> int:
-    """Bytes that it has resident; 0 once it has ended."""
+    """Return the resident bytes of a process; 0 once it has ended."""
     try:
         return int(reader.memory_info().rss)
     except psutil.Error:
@@ -160,7 +160,7 @@ def _memory(reader: psutil.Process) -> int:
 
 @pytest.mark.slow
 def test_bombs_take_bounded_memory_and_time(tmp_path: Path) -> None:
-    (tmp_path / "stream.pdf").write_bytes(pdf(compressed(bytes(2**20), 700)))  # 700 MB of nothing
+    (tmp_path / "stream.pdf").write_bytes(pdf(compressed(bytes(2**20), 700)))  # 700 MB of zeros
     shown = b"BT /F 9 Tf 9 9 Td (ship ) Tj ET\n" * 1000
     (tmp_path / "text.pdf").write_bytes(pdf(compressed(shown, 1500)))  # 6 million characters
     (tmp_path / "sound.pdf").write_bytes(pdf(compressed(b"BT /F 9 Tf 99 700 Td (A ship is here.) Tj ET", 1)))
@@ -176,7 +176,7 @@ def test_bombs_take_bounded_memory_and_time(tmp_path: Path) -> None:
     assert time.monotonic() - begun < 60
     problems = {Path(i.place.partition(":")[0]).name: i.message for i in items if isinstance(i, Problem)}
     assert set(problems) == {"stream.pdf", "text.pdf"}
-    for message in problems.values():  # whichever limit is met first: a machine may be busy
+    for message in problems.values():  # whichever limit comes first: a machine may be busy
         assert "longer than" in message or "memory" in message
     assert highest < 512 * 2**20
     (document,) = (i for i in items if isinstance(i, Document))
@@ -220,7 +220,7 @@ def test_no_process_is_left_behind(tmp_path: Path) -> None:
     maker = Maker(tmp_path / "a.pdf")
     maker.text("Words.")
     maker.save()
-    others = _readers()  # readers of a load in another test, not yet collected
+    others = _readers()  # readers of another test's load, not yet collected
     items = load([tmp_path / "a.pdf", tmp_path / "a.pdf"], loading=QUICK)
     next(items)
     readers = [each for each in _readers() if each not in others]

@@ -1,4 +1,4 @@
-"""Published manuals, papers and HTML pages: the text read and found in files of Debian packages."""
+"""Published manuals, papers and HTML pages from Debian packages are read and searchable."""
 
 import gzip
 import shutil
@@ -50,13 +50,13 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def documents(files: Path) -> dict[str, Document]:
-    """Return the documents by the names of their files."""
+    """The documents by the names of their files."""
     return {Path(item.source).name: item for item in load([files]) if isinstance(item, Document)}
 
 
 @pytest.fixture(scope="module")
 def collection(kg: KnowledgeGraph, documents: dict[str, Document]) -> Iterator[Collection]:
-    """All of it, ingested."""
+    """The ingested files."""
     kg[_COLLECTION].ingest(documents.values())
     yield kg[_COLLECTION]
     kg[_COLLECTION].delete()
@@ -64,13 +64,13 @@ def collection(kg: KnowledgeGraph, documents: dict[str, Document]) -> Iterator[C
 
 def test_every_letter_is_read(documents: dict[str, Document]) -> None:
     for name, document in documents.items():
-        if name.endswith(".pdf"):  # a page of Python's speaks of the character itself
+        if name.endswith(".pdf"):  # one page of Python's manual is about the character itself
             assert "\ufffd" not in document.title + document.text, name
         assert "¶" not in document.title + document.text + "".join(s.heading for s in document.sections), name
 
 
 def _tables(documents: dict[str, Document], names: set[str]) -> tuple[int, int]:
-    """How many tables with and without captions of their own these files have."""
+    """Return how many tables with and without their own captions these files have."""
     found = [table for name in names for table in documents[name].tables]
     captioned = sum(caption_number(table.caption) is not None for table in found)
     return captioned, len(found) - captioned

@@ -187,7 +187,7 @@ def test_sheets(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("known", [False, True])
 def test_zeros_of_formulas_that_nothing_calculated(tmp_path: Path, known: bool) -> None:
-    """XlsxWriter, and so pandas, stores 0 for each, and that the workbook is to be calculated when it is opened."""
+    """XlsxWriter, and so pandas, stores 0 for each formula, and requests a calculation when the workbook is opened."""
     book = openpyxl.Workbook()
     for row in (("Pump", "Bar", "Twice"), ("Halcyon", 4, "=B2*2"), ("Maud", 5, "=B3*2")):
         book.active.append(row)

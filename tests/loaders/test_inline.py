@@ -1,4 +1,4 @@
-"""Raised and lowered characters, notes, formulas and what only looks like markup, as plain text."""
+"""Raised and lowered characters, notes, formulas, and text that only looks like markup, as plain text."""
 
 from pathlib import Path
 

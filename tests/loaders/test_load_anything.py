@@ -1,4 +1,4 @@
-"""Whatever a file holds: nothing raises, everything that comes out can be stored, and memory stays bounded."""
+"""Files with any content: nothing raises, every result can be stored, and memory stays bounded."""
 
 import json
 import tempfile
@@ -31,7 +31,7 @@ CONTENT = st.one_of(
 
 
 def check_storable(document: Document) -> None:
-    """Loaders yield no value that Neo4j or JSON cannot hold."""
+    """Assert that a value can be stored in Neo4j and JSON."""
     texts = [document.key, document.title, document.source, *(s.text for s in document.sections)]
     texts += [s.heading for s in document.sections]
     metadata = json.dumps(document.metadata, ensure_ascii=False, allow_nan=False)

@@ -29,7 +29,7 @@ XHTML = (
 
 
 def book(path: Path, **parts: str | bytes) -> Path:
-    """An EPUB; `parts` replace those it has: a part "x/y.z" is named x_y__z."""
+    """Write an EPUB; `parts` replace its own: a part "x/y.z" is named x_y__z."""
     held: dict[str, str | bytes] = {
         "META-INF/container.xml": CONTAINER,
         "OEBPS/book.opf": PACKAGE,
@@ -61,7 +61,7 @@ def test_a_book(tmp_path: Path) -> None:
     assert document.title == "The Voyage"
     assert document.sections == (Section("The Fram left Larvik.", "Out"), Section("She came back.", "Home"))
     assert document.metadata == {"author": "A. Writer", "language": "en"}
-    assert one(book(tmp_path / "named.txt")).title == "The Voyage"  # known by its content
+    assert one(book(tmp_path / "named.txt")).title == "The Voyage"  # recognised by its content
 
 
 def test_an_opendocument_text(tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def test_legacy_encodings_are_converted_and_told(tmp_path: Path, name: str, enco
 
 @pytest.mark.parametrize("name", ["a.txt", "a.md", "a.html", "a.rst", "a.py"])
 def test_a_damaged_byte_is_marked_and_told(tmp_path: Path, name: str) -> None:
-    text = "Größe, Höhe und Breite: caf".encode() + b"\xe9 x"  # most of it is UTF-8
+    text = "Größe, Höhe und Breite: caf".encode() + b"\xe9 x"  # mostly UTF-8
     told, document = load(write(tmp_path / name, text))
     assert isinstance(told, Problem) and isinstance(document, Document)
     assert document.text == "Größe, Höhe und Breite: caf\ufffd x"

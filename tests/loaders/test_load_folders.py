@@ -102,7 +102,7 @@ def test_missing_paths(tmp_path: Path) -> None:
     tree(tmp_path, "a.txt")
     assert keys(tmp_path / "nope", tmp_path / "a.txt") == ["! does not exist", (tmp_path / "a.txt").as_posix()]
     with pytest.raises(InputError, match="nope") as caught:
-        load([tmp_path / "nope", tmp_path / "a.txt" / "b"])  # at once, not when it is iterated over
+        load([tmp_path / "nope", tmp_path / "a.txt" / "b"])  # at once, before iteration
     assert caught.value.remedy
     assert list(load([])) == []
 
@@ -127,7 +127,7 @@ def test_unreadable_files(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyP
             raise PermissionError(13, "Permission denied")
         return opened(self, mode)
 
-    monkeypatch.setattr(Path, "open", refuse)  # chmod does not keep root out
+    monkeypatch.setattr(Path, "open", refuse)  # chmod does not stop root
     assert keys(tmp_path, root=tmp_path) == ["! may not be read: permission denied", "b.txt"]
 
 

@@ -1,4 +1,4 @@
-"""Pages as made by Sphinx, Doxygen, Javadoc and MkDocs: the text without the surrounding navigation."""
+"""Pages made by Sphinx, Doxygen, Javadoc and MkDocs: the text without the surrounding navigation."""
 
 from pathlib import Path
 
@@ -53,7 +53,7 @@ def test_what_the_pages_of_a_folder_share_is_left_out(tmp_path: Path) -> None:
         document = found[f"Command {n}"]
         assert document.text == f"{TEXT.strip()}\n\nPart of the suite\n\nDoes {n}."  # inner parts stay
         assert [s.heading for s in document.sections] == [f"Command {n}"]
-    assert found["The Suite"].text == "Part of the suite"  # a page of nothing else, too
+    assert found["The Suite"].text == "Part of the suite"  # even on a page without other text
 
 
 def test_marks_of_paragraphs_are_no_text(tmp_path: Path) -> None:

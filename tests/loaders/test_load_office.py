@@ -240,7 +240,7 @@ def test_header_over_the_second_of_two_columns_is_no_caption(tmp_path: Path) -> 
 
 
 def bomb(path: Path, name: str) -> None:
-    """A Word file that unpacks to 1.5 GB of one paragraph."""
+    """Return a Word file that unpacks to 1.5 GB of one paragraph."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("[Content_Types].xml", "<Types/>")
         with archive.open(name, "w", force_zip64=True) as part:

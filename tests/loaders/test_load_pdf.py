@@ -1,4 +1,4 @@
-"""PDFs become documents with pages and tables, whatever the layout did to their text."""
+"""PDFs become documents with pages and tables, whatever their layout."""
 
 import io
 import random
@@ -63,7 +63,7 @@ def test_pages_sections_and_metadata(tmp_path: Path, chance: random.Random) -> N
 
 
 def test_headings_over_both_columns(tmp_path: Path, chance: random.Random) -> None:
-    """Short headings span only the first column, but separate the text above from the text below."""
+    """Short headings extend only over the first column, but separate the text above from the text below."""
     maker = Maker(tmp_path / "parts of one.pdf")
     wanted = []
     for number in (1, 2, 3):
@@ -74,7 +74,7 @@ def test_headings_over_both_columns(tmp_path: Path, chance: random.Random) -> No
     maker.save()
     document = read(tmp_path / "parts of one.pdf")
     assert [(s.heading, s.text) for s in document.sections] == wanted
-    assert document.title == "parts of one"  # "1 Part" is no title
+    assert document.title == "parts of one"  # "1 Part" is not a title
 
 
 def test_two_columns_under_a_title(tmp_path: Path, chance: random.Random) -> None:
@@ -257,7 +257,7 @@ def test_lists_and_contents_are_no_tables(tmp_path: Path) -> None:
     assert document.tables == ()
     assert "3. The matter number 3 of the council" in document.text
     assert "Chapter about the 3. matter … 21" in document.pages[0].text
-    assert "Chapter about" not in document.text  # it leads to pages, and would be found in place of them
+    assert "Chapter about" not in document.text  # contents are dropped
 
 
 def test_any_script(tmp_path: Path) -> None:
@@ -404,7 +404,7 @@ def test_numbers_along_the_axes_of_a_chart_are_on_the_page_alone(tmp_path: Path,
 @pytest.mark.parametrize("turn", [90, 180, 270])
 @pytest.mark.parametrize("shown", [0, 90])
 def test_text_that_is_set_sideways(tmp_path: Path, turn: int, shown: int) -> None:
-    """As wide tables are on upright pages, whose numbers then stand sideways to them."""
+    """Wide tables on upright pages are set sideways, and the page numbers are then sideways to them."""
     lines = [f"Pump {name} ran at {bar} bar in its first year." for name, bar in (("Halcyon", 12), ("Maud", 15))]
     page = Canvas(str(tmp_path / "a.pdf"), pagesize=(600, 600))
     page.setPageRotation(shown)

@@ -1,4 +1,4 @@
-"""JSON Lines, JSON, CSV and TSV: columns, metadata, and a Problem with its line for each row that cannot be read."""
+"""JSON Lines, JSON, CSV and TSV: columns, metadata, and a Problem with its line for each unreadable row."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Parquet as FineWeb has it, and web archives, plain and compressed: files made on the spot, whole and damaged."""
+"""Parquet in FineWeb's form, and web archives, plain and compressed: generated files, intact and damaged."""
 
 import gzip
 import io
@@ -27,7 +27,7 @@ PAGES = {
 
 
 def fineweb(path: Path, count: int = 300, **changes: Any) -> Path:
-    """A part of FineWeb in small: several groups of rows."""
+    """Write a small version of a FineWeb part: several groups of rows."""
     columns: dict[str, list[Any]] = {
         "text": [f"Page {n} tells of ship number {n}." for n in range(count)],
         "id": [f"<urn:uuid:{n:08}>" for n in range(count)],
@@ -42,7 +42,7 @@ def fineweb(path: Path, count: int = 300, **changes: Any) -> Path:
 
 
 def archive(path: Path, *, compressed: bool = True) -> Path:
-    """Two pages in different encodings, and three records that are no pages: an error, a picture, the request."""
+    """Write two pages in different encodings, and three other records: an error, a picture, the request."""
     with path.open("wb") as file:
         writer = WARCWriter(file, gzip=compressed)
         for number, (address, page) in enumerate(PAGES.items()):
@@ -119,7 +119,7 @@ def test_lists_code_and_drawings_of_pages_are_as_readers_see_them(tmp_path: Path
 
 
 def test_times_that_python_does_not_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Times with nanoseconds, which pyarrow returns with pandas alone, and times after the year 9999."""
+    """Times with nanoseconds, which pyarrow returns only with pandas, and times after the year 9999, are read."""
     monkeypatch.setitem(sys.modules, "pandas", None)
     moment, later = 1_700_000_000_000_000_001, 316_516_809_600
     columns = {
@@ -178,7 +178,7 @@ def test_damaged_archives_keep_what_came_before(tmp_path: Path) -> None:
     (tmp_path / "c.warc").write_bytes(b"no archive at all\n" * 100)
     assert "no web archive, or damaged" in read(tmp_path / "c.warc")[1][0][1]
     (tmp_path / "notes.txt.gz").write_bytes(gzip.compress(b"no archive"))
-    assert {d.title for d in read(tmp_path)[0]} >= {"Fram"}  # other compressed files are passed over
+    assert {d.title for d in read(tmp_path)[0]} >= {"Fram"}  # other compressed files are skipped
 
 
 def test_archives_are_ingested_once(kg: KnowledgeGraph, collection_name: str, tmp_path: Path) -> None:

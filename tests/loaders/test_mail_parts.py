@@ -1,4 +1,4 @@
-"""E-mails: flowed text, enclosed messages, signs of Windows under other names."""
+"""E-mails: flowed text, enclosed messages, and Windows characters under other encodings."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Markdown as programs for taking notes write it."""
+"""Markdown as written by note-taking programs."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Every part of a file is in its document, or is counted: one file of each format, each part with a word of its own.
+"""Every part of a file is in its document, or is counted: one file of each format, with a unique word in each part.
 
 Words that begin with "seen" must be read; words that begin with "gone" must be omitted and counted.
 """
@@ -240,7 +240,7 @@ BESIDE = {"deleted piece": 2, "hidden piece": 1}
 
 
 def write(path: Path) -> Counts:
-    """Write the file of a format; returns the counts of its parts that are left out."""
+    """Write the file of a format; return the counts of its left-out parts."""
     texts: dict[str, tuple[str, Counts]] = {
         ".html": (HTML, HTML_COUNTS),
         ".md": (MARKDOWN, {"deleted piece": 3, "comment": 1, "option of a module": 1, "embedded part": 1}),

@@ -1,4 +1,4 @@
-"""Readers of other programs, chosen by name: Docling and MarkItDown themselves read files that are made here."""
+"""Third-party readers, chosen by name: Docling and MarkItDown themselves read generated files."""
 
 from collections.abc import Sequence
 from pathlib import Path

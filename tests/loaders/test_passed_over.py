@@ -82,7 +82,7 @@ def test_packed_files_are_read_by_what_is_in_them(tmp_path: Path) -> None:
         ("rows.csv.gz#2", "rows 2", "second"),
     ]
     assert found.scan.skipped == {".gz": 1}
-    assert found.scan.files["notes.txt.gz"].startswith("text.")  # it is known when it has not changed
+    assert found.scan.files["notes.txt.gz"].startswith("text.")  # recognised if unchanged
 
 
 def test_damaged_and_endless_packed_files_are_told(tmp_path: Path) -> None:

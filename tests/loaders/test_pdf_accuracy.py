@@ -1,4 +1,4 @@
-"""A long report made up of known tables and text: how much of it is recovered, and how fast."""
+"""A long report of known tables and text: how much of it is recovered, and how fast."""
 
 import json
 import random
@@ -12,7 +12,7 @@ Rows = list[tuple[str, ...]]
 
 
 def make_table(chance: random.Random, number: int) -> Rows:
-    """A table of 2 to 6 columns and 3 to 14 rows: names, numbers, empty cells, cells of two lines."""
+    """Return a table of 2 to 6 columns and 3 to 14 rows: names, numbers, empty cells, cells of two lines."""
     columns = chance.randint(2, 5)
     head = tuple(words(chance, chance.choice((1, 1, 2)))[:-1] for _ in range(columns))
     rows: Rows = [head]
@@ -30,7 +30,7 @@ def make_table(chance: random.Random, number: int) -> Rows:
 
 
 def make_report(path: Path, pages: int, *, ruled: bool) -> tuple[list[tuple[str, int, Rows]], list[str]]:
-    """Write the report; returns its tables (caption, page, rows) and the paragraphs of its pages."""
+    """Write the report; return its tables (caption, page, rows) and the paragraphs of its pages."""
     chance = random.Random(pages)
     maker = Maker(path)
     tables: list[tuple[str, int, Rows]] = []
@@ -89,7 +89,7 @@ def test_tables_and_text_of_a_report(tmp_path: Path, pages: int, ruled: bool, wa
 
 @pytest.mark.parametrize("ruled", [True, False])
 def test_headers_of_tables_are_those_a_reader_sees(tmp_path: Path, ruled: bool) -> None:
-    """The headers of 50 tables were written by hand, and are printed with rules and without."""
+    """The recognised headers of 50 tables match hand-written ones, printed with rules and without."""
     tables = json.loads(Path(__file__).with_name("judged_headers.json").read_text(encoding="utf-8"))
     chance, maker = random.Random(1), Maker(tmp_path / "a.pdf")
     for number, rows in enumerate(tables, 1):

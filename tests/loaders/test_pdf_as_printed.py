@@ -1,4 +1,4 @@
-"""PDFs of manuals and papers: fonts without names, lists of definitions, code, heads and feet, bookmarks."""
+"""PDFs of manuals and papers: fonts without names, definition lists, code, heads and feet, bookmarks."""
 
 import random
 from functools import partial
@@ -103,7 +103,7 @@ def test_numbers_of_lines_are_dropped(tmp_path: Path, chance: random.Random) -> 
 
 
 def test_feet_that_name_the_chapter_and_wide_margins(tmp_path: Path, chance: random.Random) -> None:
-    """A word is divided at a page's end; between its halves stands a foot, or the page's number far from the edge."""
+    """A word divided at a page's end is joined across a foot, or a page number far from the edge."""
     for name, y, foot in (
         ("chapters.pdf", 30.0, lambda n: f"{n} Chapter {n // 3}. Of ships" if n % 2 else f"{n // 3}.{n}. On ice {n}"),
         ("numbers.pdf", 130.0, str),

@@ -1,4 +1,4 @@
-"""PDF: soft hyphens, letter-spaced type, right-to-left scripts, form values and text typed on pages."""
+"""PDF: soft hyphens, letter-spaced type, right-to-left scripts, form values and typed text on pages."""
 
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ read = partial(with_problems, loading=LoadingSettings(processes=1))
 
 
 def drawn(canvas: Canvas, x: float, y: float, code: str) -> None:
-    """Text by the operators of PDF, as `code` has them."""
+    """Draw text by the PDF operators in `code`."""
     canvas._code.append(f"BT 1 0 0 1 {x} {y} Tm {code} ET")
 
 
@@ -71,7 +71,7 @@ def test_single_letters_are_no_spaced_word(tmp_path: Path) -> None:
 
 
 def form(path: Path) -> Path:
-    """A form with a text field, a choice, a list, ticks, a password and typed notes."""
+    """Write a form with a text field, a choice, a list, ticks, a password and typed notes."""
     canvas = Canvas(str(path))
     canvas.setFont("Helvetica", 10)
     form = canvas.acroForm
@@ -100,7 +100,7 @@ def test_filled_form_has_its_values_in_their_places(tmp_path: Path) -> None:
 
 
 def test_lists_and_one_of_several_stand_in_their_places(tmp_path: Path) -> None:
-    """The selected item of a list and the pressed button are read; a remark on marked words is counted."""
+    """The selected list item and the pressed button are read; a comment on marked words is counted."""
     canvas = Canvas(str(tmp_path / "a.pdf"))
     canvas.setFont("Helvetica", 10)
     for y, label in ((700, "Crew:"), (640, "Schooner"), (610, "Barque"), (580, "Seen in June.")):
@@ -126,7 +126,7 @@ def test_form_that_holds_nothing_but_values_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("letters", "text"),  # as they stand on the page from left to right, and as they are read
+    ("letters", "text"),  # in visual order from left to right, and in reading order
     [
         (".תירבעב טפשמ הז םלוע םולש", "שלום עולם זה משפט בעברית."),
         (".ﺔﻠﻤﺟ هﺬﻫ ﻢﻟﺎﻌﻟﺎﺑ ﺎﺒﺣﺮﻣ", "مرحبا بالعالم هذه جملة."),

@@ -1,4 +1,4 @@
-"""Figures of documents: which pictures they are, their captions and places, and which are left out."""
+"""Figures of documents: their pictures, captions and places, and the ones left out."""
 
 import hashlib
 import io
@@ -96,7 +96,7 @@ def test_parts_of_one_figure(tmp_path: Path) -> None:
 
 
 def test_a_turned_page_and_a_cut_margin(tmp_path: Path) -> None:
-    """A figure is drawn as a reader sees it: on a page with /Rotate, and one whose margin is cut off."""
+    """A figure is drawn as viewers show it: on a page with /Rotate, and on one whose margin is cropped."""
     made = Paper(tmp_path / "turned.pdf")
     made.canvas.setCropBox((50, 50, 545, 792))
     made.text(100, *[f"{PROSE}."] * 3)
@@ -148,7 +148,7 @@ def test_pages_of_the_web(tmp_path: Path, kind: str) -> None:
     assert [(f.caption, f.media_type, f.data) for f in document.figures] == [
         ("Figure 1: The hull of the Fram", "image/png", png(HULL)),
         ("Figure 2: The mast", "image/png", png(MAST)),
-        ("A drawing", "image/svg+xml", b""),  # a program may stand in it
+        ("A drawing", "image/svg+xml", b""),  # it may contain a script
     ]
     assert left_out["decoration"] == 2
     assert "A hull" in document.text
@@ -225,7 +225,7 @@ def test_words_that_point_to_figures() -> None:
 
 
 def test_figures_are_content() -> None:
-    """Only of documents that have some, so that the others are as they were."""
+    """Figures are part of the content hash, but documents without figures keep their old hashes."""
     plain = Document("a", (), "A")
     one = Figure(1, "0" * 64, "Figure 1: A", data=b"x")
     with_one = Document("a", (), "A", figures=(one,))

@@ -41,7 +41,7 @@ RIGHT = "Of the timber that came down the river only a part was ever measured by
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The PDFs that are scanned: a page with a heading, columns and a table, and one with a few lines."""
+    """The PDFs to scan: a page with a heading, columns and a table, and one with a few lines."""
     top = tmp_path_factory.mktemp("pdfs")
     whole = Maker(top / "whole.pdf")
     whole.text("Annals of the polar ships", size=18)
@@ -51,7 +51,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     whole.table(ROWS, [120, 120, 80])
     whole.save()
     short = Maker(top / "short.pdf")
-    short.canvas.setPageSize(SHORT)  # a page of a third takes a third of the time
+    short.canvas.setPageSize(SHORT)  # a third of a page takes a third of the time
     short.y = 110
     short.text(f"{LEFT} {RIGHT}")
     short.save()
@@ -123,7 +123,7 @@ def test_pages_with_text_stay_as_they_are(folder: Path, tmp_path: Path) -> None:
     maker.canvas.setPageSize(SHORT)
     maker.canvas.drawInlineImage(pictures(folder / "short.pdf")[0], 0, 0, *SHORT)
     maker.page()
-    maker.page()  # and an empty one
+    maker.page()  # an empty page
     maker.save()
     first, second, empty = document_of(tmp_path / "mixed.pdf").pages
     assert (first.text, first.confidence) == (f"{RIGHT} {LEFT}", None)
@@ -261,7 +261,7 @@ def test_pictures_in_folders_are_passed_over(folder: Path, tmp_path: Path) -> No
 
 
 def _bent(picture: Image.Image, bulge: float) -> Image.Image:
-    """A page as it lies in a thick book: its middle is so many pixels lower."""
+    """Return a page bent like one in a thick book: its middle is this many pixels lower."""
     found = Image.new("L", picture.size, 255)
     for x in range(picture.width):
         column = picture.crop((x, 0, x + 1, picture.height))
@@ -313,7 +313,7 @@ def test_what_shows_through_is_white(tmp_path: Path) -> None:
 
 
 def odd_files() -> Iterator[tuple[str, bytes, str]]:
-    """Names, contents, and expected messages."""
+    """Yield names, contents, and expected messages."""
 
     def saved(image: Image.Image, form: str) -> bytes:
         out = io.BytesIO()
@@ -344,7 +344,7 @@ def test_odd_pictures_are_told(name: str, data: bytes, said: str, tmp_path: Path
 
 
 def test_lines_that_are_near_a_bound_of_the_picture(folder: Path, tmp_path: Path) -> None:
-    """A strip of one line, cut at its letters, as of a screen."""
+    """A strip with a single line, cut off at its letters, like a part of a screen."""
     page = pictures(folder / "short.pdf")[0]
     ink = np.argwhere(np.asarray(page) < 128)
     (top, left), (bottom, right) = ink.min(axis=0), ink.max(axis=0)

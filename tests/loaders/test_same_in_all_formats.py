@@ -1,4 +1,4 @@
-"""One document gives the same passages from each format; words and numbers of a source are all there."""
+"""One document gives the same passages from each format; all words and numbers of a source are there."""
 
 import re
 import tempfile
@@ -37,7 +37,7 @@ WRITERS: dict[str, Callable[[Path], object]] = {
     ".docx": made.word,
     ".odt": made.odt,
 }
-AT_THE_SECTION = (".docx", ".odt")  # their notes have no place: they stand at the end of the section that has the mark
+AT_THE_SECTION = (".docx", ".odt")  # their notes have no position, so they are at the end of the section with the mark
 
 
 @pytest.mark.parametrize("suffix", WRITERS)
@@ -106,7 +106,7 @@ def words(text: str) -> Counter[str]:
 
 
 def everything(document: Document) -> str:
-    """All that is in a document: a heading that stands over nothing is its own section's text."""
+    """Return everything in a document; a heading without text is its section's text."""
     parts = [section.text for section in document.sections]
     parts += [cell for table in document.tables for row in table.rows for cell in row]
     parts += {section.heading for section in document.sections if section.heading}

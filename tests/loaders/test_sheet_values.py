@@ -1,4 +1,4 @@
-"""Cells of workbooks as their readers see them."""
+"""Cells of workbooks as programs show them."""
 
 import datetime as dt
 from pathlib import Path

@@ -24,21 +24,21 @@ WRITERS: Mapping[str, Callable[..., None]] = {
     ".docx": made_office.word, ".odt": made_office.odt, ".pptx": made_pages.slides, ".xlsx": made_pages.sheets,
     ".pdf": made_pages.pdf,
 }  # fmt: skip
-LINES = (".pptx",)  # their paragraphs are parted by less than a blank line
+LINES = (".pptx",)  # their paragraphs are separated by less than a blank line
 
-# Features that a format lacks or stores differently, with the result there; "" if it cannot express them at all.
+# Features that a format lacks or stores differently, with the result; "" if the format cannot express them at all.
 LINEAR = {"mathematics": "So x^2 it is.", "display": "As seen:\n\nx^2"}  # Office Math and MathML without TeX
 UNNOTED = {"footnote": "It cost 45 million.", "endnote": "It took 12 days."}  # no notes
-UNSTRUCK = {"strike": "It is wrong right."}  # no struck text, or none that is told from lines
+UNSTRUCK = {"strike": "It is wrong right."}  # no struck text, or indistinguishable from lines
 FLAT = {  # no headings below a slide's
     "headings": "Third\n\nFourth\n\nFifth\n\nSixth\n\nLow.",
     "numbered": "1. Aim\n\nSo.\n\n2. Way\n\n2.1 Short\n\nGo.",
 }
 EXCEPT: dict[str, dict[str, str]] = {
     ".md": {
-        "letters": "1. first\n2. second",  # CommonMark has digits alone
+        "letters": "1. first\n2. second",  # CommonMark has only digits
         "roman": "3. first\n4. second",
-        "definitions": "Mill : It grinds.\n\nShip : It sails.",  # and no lists of terms
+        "definitions": "Mill : It grinds.\n\nShip : It sails.",  # and no definition lists
     },
     ".html": {},
     ".rst": UNSTRUCK,
@@ -47,8 +47,8 @@ EXCEPT: dict[str, dict[str, str]] = {
     ".odt": LINEAR,
     ".pptx": {
         **LINEAR, **UNNOTED, **FLAT,
-        "image": "See  there.\n\nA red mill",  # pictures stand beside the text
-        "table in a table": "",  # cells hold text alone
+        "image": "See  there.\n\nA red mill",  # pictures are beside the text
+        "table in a table": "",  # cells contain only text
     },
     ".xlsx": {
         **UNNOTED, **UNSTRUCK,
@@ -69,12 +69,12 @@ EXCEPT: dict[str, dict[str, str]] = {
         "break in a cell": "Ship: Ports.\nFram: Oslo Bergen.",
         "emoji": "",  # the font lacks these
         "cjk": "",
-        "hard break": "one two",  # lines of a page say nothing
-        "nested list": "• one\n• in\n1. deep\n• two",  # marks are as printed, and deeper levels are unknown
+        "hard break": "one two",  # line breaks of a page have no meaning
+        "nested list": "• one\n• in\n1. deep\n• two",  # markers as printed; deeper levels are unknown
         "tasks": "• [x] done\n• [ ] open",
         "image": "See there.",  # pictures have no text
         "list in a cell": "Ship: Ports.\nFram: • Oslo • Bergen.",
-        "table in a table": "",  # the lines of both are one table's
+        "table in a table": "",  # the lines of both form one table
     },
 }  # fmt: skip
 
@@ -91,7 +91,7 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Document]:
 
 
 def texts(document: Document) -> dict[str, str]:
-    """Heading -> the text under it, without the notes, which stand where the format has them."""
+    """Return heading -> the text under it, without notes, whose position depends on the format."""
     found: dict[str, str] = {}
     for section in document.sections:
         text = re.sub(r"(?:^|\n\n)\[(?:1|i)\] .*", "", section.text)
@@ -101,7 +101,7 @@ def texts(document: Document) -> dict[str, str]:
 
 
 def rows(document: Document) -> dict[str, str]:
-    """Caption -> the rows of a table as they are searched."""
+    """Return caption -> the rows of a table in their searchable form."""
     chunks = (chunk.text.partition("\n") for chunk in table_chunks(document, 10**6))
     return {caption: text for caption, _, text in chunks}
 
@@ -120,7 +120,7 @@ def test_a_feature(documents: dict[str, Document], feature: Feature, suffix: str
         found = {key: text for key, text in texts(document).items() if key == name or key.startswith(f"{name} > ")}
         wanted = {name: feature.text} if feature.text else feature.below
         wanted = wanted if here is None else {name: here} if here else {}
-        if suffix == ".pdf":  # the levels of headings are guessed by their size and number
+        if suffix == ".pdf":  # heading levels are guessed from size and number
             last = {key.rpartition(" > ")[2] for key in wanted}
             wanted = {key.rpartition(" > ")[2]: text for key, text in wanted.items()}
             found = {k: v for key, v in texts(document).items() if v and (k := key.rpartition(" > ")[2]) in last}
@@ -166,7 +166,7 @@ def words_of(text: str) -> Counter[str]:
 
 
 def said(block: Block) -> str:
-    """The words of a block, each as often as its author wrote it."""
+    """Return the words of a block, each as often as its author wrote it."""
     match block:
         case Para(line):
             return "".join(part if isinstance(part, str) else part.text for part in line)

@@ -1,4 +1,4 @@
-"""Files that have not changed are not read again: their size and time say so, else their bytes."""
+"""Unchanged files are not read again: their size and time show it, else their bytes."""
 
 import os
 import time
@@ -20,7 +20,7 @@ HOUR = 3600
 
 
 class Memory:
-    """Return the files that were read so far, as a collection records them."""
+    """The state of the files read so far, as a collection records it."""
 
     def __init__(self) -> None:
         self.files: dict[str, FileState] = {}
@@ -29,7 +29,7 @@ class Memory:
         return {key: [self.files[key]] for key in keys if key in self.files}
 
     def load(self, folder: Path, **options: Any) -> dict[str, list[str]]:
-        """The keys of documents, and of unreadable files, by outcome."""
+        """Return the keys of documents, and of unreadable files, by outcome."""
         found: dict[str, list[str]] = {"read": [], "unchanged": [], "touched": [], "problems": []}
         self.scan = (loading := Load(folder, root=folder, states=self.known, **options)).scan
         for item in loading:
@@ -111,7 +111,7 @@ def test_another_reader_or_other_columns_read_again(folder: Path) -> None:
     assert memory.load(folder)["read"] == ["a.txt"]
     assert memory.load(folder, columns=Columns(title="id"))["read"] == READ["read"]
     assert memory.load(folder, columns=Columns(title="id")) == UNCHANGED
-    (folder / "a.txt").rename(folder / "a.md")  # Markdown reads it in another way
+    (folder / "a.txt").rename(folder / "a.md")  # Markdown is read differently
     memory.files["a.md"] = memory.files.pop("a.txt")
     assert memory.load(folder, columns=Columns(title="id"))["read"] == ["a.md"]
 
@@ -153,7 +153,7 @@ def test_what_is_being_written_is_left_for_later(folder: Path) -> None:
     write(folder / "half.txt", "the first ha", age=0)
     assert memory.load(folder, settle=5) == READ
     assert memory.scan.unsettled == 1
-    assert "half.txt" in memory.scan.files  # it is there
+    assert "half.txt" in memory.scan.files  # it exists
     write(folder / "half.txt", "the first half", age=6)
     assert memory.load(folder, settle=5) == {"read": ["half.txt"], **UNCHANGED}
 

@@ -1,4 +1,4 @@
-"""A question that tests put to a scripted model."""
+"""A question that tests ask a scripted model."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

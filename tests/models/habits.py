@@ -1,7 +1,7 @@
-"""A server of OpenAI's chat protocol with the habits of weak models and of servers that take only a part of it.
+"""A server of OpenAI's chat protocol with the habits of weak models and of incomplete servers.
 
-The model that is asked for names the habit: a function that is given the request, what should be said, and how often
-this kind of request came before, and returns the HTTP status and the body: an object for JSON, bytes for events.
+The requested model names the habit: a function that takes the request, the intended reply, and the number of earlier
+requests of this kind. It returns the HTTP status and the body: an object for JSON, bytes for events.
 """
 
 import json
@@ -44,7 +44,7 @@ def events(*texts: str, reason: str | None = "stop") -> Response:
 
 
 def said(request: Request, text: str) -> Response:
-    """As a server that does everything right."""
+    """Reply as a server that does everything right."""
     if not request.get("stream"):
         return reply(text)
     status, body = events(*text.replace(" ", " \0").split("\0"))
@@ -55,7 +55,7 @@ def said(request: Request, text: str) -> Response:
 
 
 def refuses(name: str, message: str, form: str = "openai", status: int = 400) -> Habit:
-    """A habit of servers: a parameter of that name, or its value as `name=value`, is refused."""
+    """Make a habit of servers: a parameter with this name, or its value as `name=value`, is refused."""
 
     def habit(request: Request, text: str, before: int) -> Response:
         name_, _, value = name.partition("=")
@@ -76,7 +76,7 @@ def refuses(name: str, message: str, form: str = "openai", status: int = 400) ->
 
 
 def in_words(change: Callable[[str], Any]) -> Habit:
-    """A habit of models: another way of saying it."""
+    """Make a habit of models: another way of saying the reply."""
 
     def habit(request: Request, text: str, before: int) -> Response:
         changed = change(text)
@@ -86,7 +86,7 @@ def in_words(change: Callable[[str], Any]) -> Habit:
 
 
 def in_json(change: Callable[[dict[str, Any]], str]) -> Habit:
-    """The same for replies in JSON alone."""
+    """Make the same for JSON replies only."""
     return in_words(lambda text: change(json.loads(text)) if text.startswith("{") else text)
 
 
@@ -273,7 +273,7 @@ class Weak(in_thread.InThread):
                 self.say(status, data, kind, **(wait or ({"retry-after-ms": "10"} if status in (429, 503) else {})))
 
             def trickle(self) -> None:
-                """A byte now and then, for ever."""
+                """Send an occasional byte forever."""
                 self.send_response(200)
                 self.send_header("Content-Type", "application/json")
                 self.end_headers()

@@ -1,8 +1,8 @@
 """The scripted server's version of OpenAI's files and batches: /v1/files and /v1/batches.
 
-A batch goes a step further each time it is asked for, and stays in progress for as many times as `hold` says. It ends
-as `ends` say, one after another: completed, expired or cancelled with half of it answered, or failed. Answers come in
-another order than requests, refused requests in a file of their own.
+A batch advances one step each time it is requested, and stays in progress for `hold` requests. Batches end as `ends`
+lists: completed, expired or cancelled half answered, or failed. Replies come in another order than requests, refused
+requests in a separate file.
 """
 
 import email
@@ -28,14 +28,14 @@ class Batches:
         self._numbers = itertools.count(1)
 
     def upload(self, kind: str, body: bytes) -> dict[str, Any]:
-        """Keep the file of a form."""
+        """Store the file of a form."""
         form = email.message_from_bytes(b"Content-Type: " + kind.encode() + b"\r\n\r\n" + body)
         fields = {part.get_param("name", header="content-disposition"): part for part in form.get_payload()}
         assert fields["purpose"].get_payload(decode=True) == b"batch"
         return self._file(fields["file"].get_payload(decode=True))
 
     def begin(self, asked: dict[str, Any]) -> dict[str, Any]:
-        """A new batch of a file that is there."""
+        """Create a batch from a stored file."""
         assert asked["endpoint"] == "/v1/chat/completions" and asked["completion_window"] == "24h"
         lines = self.files[asked["input_file_id"]].splitlines()
         id = f"batch-{next(self._numbers)}"
@@ -47,7 +47,7 @@ class Batches:
         return self.batches[id]
 
     def step(self, id: str, answer: Answer) -> dict[str, Any]:
-        """A batch, as it is after one more step."""
+        """Return a batch after one more step."""
         batch = self.batches[id]
         if batch["status"] == "in_progress" and self.hold > 0:
             self.hold -= 1
@@ -60,7 +60,7 @@ class Batches:
         return batch
 
     def cancel(self, id: str) -> dict[str, Any]:
-        """A batch that ends at its next step."""
+        """Make a batch end at its next step."""
         if self.batches[id]["status"] not in _DONE:
             self.batches[id]["status"] = "cancelling"
         return self.batches[id]

@@ -6,8 +6,8 @@ prints its port as its first line and ends when its standard input closes. A bra
 
     reply(task: str, messages: list[dict], request: dict) -> str | None
 
-called from several threads; None: the reply set by POST /say. The task is the requested model. A reply
-`=> NAME {...}` calls a tool with these arguments. What a test uses to steer it is in tests/scripted.py.
+called from several threads; None means the reply set by POST /say. The task is the requested model. A reply `=> NAME
+{...}` calls a tool with these arguments. tests/scripted.py has the functions by which tests control it.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from scripted_batches import Batches
 
 Brain = Callable[[str, list[dict[str, Any]], dict[str, Any]], str | None]
 REPLIES = ("empty", "truncated", "bad-json", "uncounted")
-"""Faults that are replies: the client received them whole."""
+"""Faults that are complete replies to the client."""
 
 
 class Script:
@@ -74,7 +74,7 @@ class Handler(BaseHTTPRequestHandler):
     script: Script
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Standard error is the tests'."""
+        """Discard messages, since standard error belongs to the tests."""
 
     def do_GET(self) -> None:
         script = self.script
@@ -116,7 +116,7 @@ class Handler(BaseHTTPRequestHandler):
             case "/brain":
                 script.think(asked["path"])
             case "/reset":
-                Handler.script = Script(script.first_brain)  # requests still under way keep the old one
+                Handler.script = Script(script.first_brain)  # running requests keep the old one
             case _:
                 self._error(404, "there is no such address")
                 return
@@ -150,7 +150,7 @@ class Handler(BaseHTTPRequestHandler):
             self._error(404, f"No such object: {error}")
 
     def _answer(self, request: dict[str, Any]) -> tuple[int, dict[str, Any]]:
-        """The status and the reply of a request in a batch."""
+        """Return the status and the reply of a request in a batch."""
         task = request["model"]
         fault = self.script.fault(task)
         if fault is not None and fault not in REPLIES:
@@ -191,7 +191,7 @@ class Handler(BaseHTTPRequestHandler):
             self._json(200, _completion(request, text, reason, usage))
 
     def _stream(self, script: Script, events: list[bytes]) -> None:
-        """All events at once, or one by one with pauses."""
+        """Send all events at once, or one by one with pauses."""
         if not script.pause:
             self._send(200, "text/event-stream", b"".join(events))
             return
@@ -206,7 +206,7 @@ class Handler(BaseHTTPRequestHandler):
         stream = bool(request.get("stream"))
         match name:
             case "timeout":
-                self.connection.recv(1)  # until the client has had enough
+                self.connection.recv(1)  # until the client closes the connection
                 self.close_connection = True
             case "cut" if stream:
                 events = list(_events(request, "this reply is cut off", "stop", None))
@@ -269,7 +269,7 @@ def _completion(request: dict[str, Any], text: str, reason: str, usage: Any) -> 
 
 
 def _events(request: dict[str, Any], text: str, reason: str, usage: Any) -> Iterator[bytes]:
-    """The reply word by word, as server-sent events."""
+    """Yield the reply word by word, as server-sent events."""
     head = {"id": "scripted", "object": "chat.completion.chunk", "created": 0, "model": request["model"]}
 
     def event(value: dict[str, Any]) -> bytes:
@@ -288,7 +288,7 @@ class Server(ThreadingHTTPServer):
     request_queue_size = 128
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that went away is no news; anything else is shown."""
+        """Ignore clients that disconnect; show any other error."""
         if not isinstance(sys.exc_info()[1], ConnectionError):
             super().handle_error(request, client_address)
 

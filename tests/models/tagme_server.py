@@ -1,9 +1,9 @@
-"""A server that speaks TAGME's API, with a small Wikipedia of its own and the faults that it is told to have.
+"""A server that speaks TAGME's API, with a small Wikipedia of its own and configurable faults.
 
     python tagme_server.py SPOTS
 
-prints its port as its first line and ends when its standard input closes. SPOTS: {spot: [title, rho]} as JSON; a text
-is annotated wherever a spot stands in it, with places in units of UTF-16 and numbers as strings, as TAGME gives them.
+prints its port as its first line and ends when its standard input closes. SPOTS: {spot: [title, rho]} as JSON; every
+spot in a text is annotated, with offsets in units of UTF-16 and numbers as strings, like TAGME's.
 """
 
 import json
@@ -56,7 +56,7 @@ class Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Standard error is the tests'."""
+        """Discard messages, since standard error belongs to the tests."""
 
     def do_GET(self) -> None:
         with STATE.lock:
@@ -102,7 +102,7 @@ class Handler(BaseHTTPRequestHandler):
         if asked.get("gcube-token") != TOKEN:
             self._send(401, f"no such token: {asked.get('gcube-token')}")
         elif name == "timeout":
-            self.connection.recv(1)  # until the client has had enough
+            self.connection.recv(1)  # until the client closes the connection
             self.close_connection = True
         elif name == "cut":
             self._send(200, '{"annotations": [', missing=100)

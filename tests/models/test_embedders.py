@@ -75,7 +75,7 @@ def test_short_texts_leave_nothing_behind() -> None:
         return process.memory_info().rss
 
     before = embed(range(1000))
-    assert embed(range(1000, 5000)) - before < 4e6  # a tokenizer that keeps them takes more than twice that
+    assert embed(range(1000, 5000)) - before < 4e6  # a tokenizer that keeps them needs more than twice that
 
 
 def test_unit_of_nothing() -> None:
@@ -109,13 +109,13 @@ def test_a_bi_encoder_has_vectors_of_its_own_for_questions(tmp_path: Path) -> No
     assert np.allclose(np.linalg.norm(passages, axis=1), 1) and np.allclose(np.linalg.norm(questions, axis=1), 1)
     raw = [sentence_transformer(str(model)).encode(texts) for model in models]
     products = raw[0] @ raw[1].T
-    assert (np.argsort(-(questions @ passages.T)) == np.argsort(-products)).all()  # by inner product, as DPR's
+    assert (np.argsort(-(questions @ passages.T)) == np.argsort(-products)).all()  # by inner product, like DPR
     assert embed_each(embedder, TEXTS)[0].shape == (len(TEXTS), embedder.dimension)  # "" has no vector
     assert np.allclose(Query(TEXTS[0]).vector(embedder), questions[0], atol=1e-6)
 
 
 class _Embeddings(Handler):
-    """An OpenAI-compatible server: a vector of letter counts; the first request of all is answered with 429."""
+    """An OpenAI-compatible server that returns vectors of letter counts; its first reply is 429."""
 
     requests = 0
 

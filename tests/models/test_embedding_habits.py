@@ -1,4 +1,4 @@
-"""Embedding servers in practice: every text that can have a vector has one, and others are named with a remedy."""
+"""Embedding servers in practice: every possible vector is made, and the other texts are reported with a remedy."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -12,7 +12,7 @@ from kgrag.settings import EmbeddingSettings
 from kgrag.values.errors import ModelError
 
 TEXTS = [f"Passage {n} of the log of the Fram" for n in range(70)]
-_WAITED_FOR = ("slow", "missing", "stuck", "no list", "unsaid", "4 texts, unsaid")  # seconds, until it is tried again
+_WAITED_FOR = ("slow", "missing", "stuck", "no list", "unsaid", "4 texts, unsaid")  # seconds between retries
 
 
 def _marked(habits: Iterable[str]) -> list[Any]:
@@ -67,14 +67,14 @@ def test_a_text_without_a_vector_is_named_and_the_others_have_theirs(server: Emb
         model.embed(texts)
     assert remedy in failure.value.remedy
     assert len(model.embed(TEXTS[:64])) == 64
-    assert len(server.asked[habit][-1]) == 64  # one bad text says nothing of how many are taken
+    assert len(server.asked[habit][-1]) == 64  # a single bad text does not reduce the batch size
 
 
 @pytest.mark.parametrize("habit", _marked(DOWN))
 def test_a_server_that_is_out_of_order_is_told_from_a_bad_text(server: EmbeddingHabits, habit: str) -> None:
     _, reason, remedy = DOWN[habit]
     model = embedder(server, habit, retries=1)
-    model._server._worked = -1e9  # as after a while
+    model._server._worked = -1e9  # as if time had passed
     with pytest.raises(ModelError, match=reason) as failure:
         model.embed(TEXTS[:8])
     assert not isinstance(failure.value, NoVectorError)

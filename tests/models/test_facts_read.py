@@ -1,4 +1,4 @@
-"""Facts that a model lists, after they are read."""
+"""Validation of the facts in a model's reply."""
 
 from types import SimpleNamespace
 from typing import Any

@@ -1,4 +1,4 @@
-"""The network of GFM-RAG beside the same worked out entity by entity, and its weights in files."""
+"""GFM-RAG's network against a computation entity by entity, and its weights in files."""
 
 import json
 from pathlib import Path
@@ -25,7 +25,7 @@ def network(dimension: int = 5, width: int = 4, layers: int = 3) -> Any:
 
 
 def graph(entities: int = 9, edges: int = 20, relations: int = 3, dimension: int = 5) -> tuple[Array, ...]:
-    """A question's vector, those of relations and their inverses, edges, and where the question stands."""
+    """Return a question's vector, the vectors of relations and their inverses, edges, and the question's entities."""
     random = np.random.default_rng(2)
     ends = random.integers(0, entities, (edges, 2))
     kinds = random.integers(0, relations, edges)
@@ -46,7 +46,7 @@ def scores(model: Any, given: tuple[Array, ...]) -> Array:
 
 
 def by_hand(model: Any, given: tuple[Array, ...]) -> Array:
-    """The same in loops over entities and edges, in double precision."""
+    """Compute the same in loops over entities and edges, in double precision."""
     state = {name: w.detach().numpy().astype(float) for name, w in model.state_dict().items()}
     question, known, edges, start = given
 
@@ -83,7 +83,7 @@ def test_the_scores_are_those_worked_out_by_hand(monkeypatch: pytest.MonkeyPatch
     wanted = by_hand(model, given)
     assert np.ptp(wanted) > 0.01
     assert scores(model, given) == pytest.approx(wanted, abs=1e-5)
-    monkeypatch.setattr("kgrag.models.gfm.PART", 3)  # messages of many edges are made in parts
+    monkeypatch.setattr("kgrag.models.gfm.PART", 3)  # computes messages of many edges in parts
     assert scores(model, given) == pytest.approx(wanted, abs=1e-5)
 
 
@@ -129,7 +129,7 @@ def test_weights_are_read_as_they_were_written_and_as_others_publish_them(tmp_pa
 
 
 def test_the_layout_is_that_of_the_published_weights() -> None:
-    """Eight million numbers, by the names that the official code gives them."""
+    """The network has eight million weights under the names in the official code."""
     model = network(768, 512, 6)
     assert sum(w.numel() for w in model.parameters()) == 8_144_897
     parts = ("linear", "layer_norm", "relation_projection.0", "relation_projection.2")
@@ -148,7 +148,7 @@ def test_what_holds_no_weights_is_refused(tmp_path: Path) -> None:
     (tmp_path / "text.pth").write_text("no weights")
     with pytest.raises(ConfigurationError, match="holds no weights"):
         load(tmp_path / "text.pth")
-    state = network().state_dict() | {"ent_mlp.weight": torch.zeros(4, 5)}  # a later generation
+    state = network().state_dict() | {"ent_mlp.weight": torch.zeros(4, 5)}  # of a later version
     torch.save({"model": state}, tmp_path / "other.pth")
     with pytest.raises(ConfigurationError, match="holds no weights"):
         load(tmp_path / "other.pth")

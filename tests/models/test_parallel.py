@@ -1,4 +1,4 @@
-"""Work on many items at once."""
+"""Parallel work on many items."""
 
 import threading
 import time

@@ -1,4 +1,4 @@
-"""Prompted tasks: texts and objects from replies as models really write them."""
+"""Prompted tasks parse texts and objects from realistic replies."""
 
 from collections.abc import Iterator
 from pathlib import Path

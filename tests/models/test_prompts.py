@@ -1,4 +1,4 @@
-"""Prompts: kgrag's own, and those of a user's folder."""
+"""Prompts: kgrag's own, and prompts in a user's folder."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ def test_every_prompt_can_be_filled_in(name: str) -> None:
     messages = prompt.messages(**filled)
     assert messages[-1].role == "user"
     said = "\n".join(message.content for message in messages)
-    for value in filled.values():  # as it is: what stands in a value is not looked into
+    for value in filled.values():  # unchanged: placeholders in values are not filled
         assert value in said
     assert all(message.content == message.content.strip() != "" for message in messages)
 
@@ -71,7 +71,7 @@ def test_no_such_folder(tmp_path: Path) -> None:
 
 
 def test_what_is_read_twice_begins_alike() -> None:
-    """Servers keep what they made of the beginning of a prompt: instructions and passages stand there."""
+    """Servers cache the beginning of a prompt, so repeated instructions and passages come first."""
     values = {"passages": "[1]\n<passage>\nThe Fram.\n</passage>", "question": "Who?"}
     first = load_prompt("read").messages(**values)
     again = load_prompt("read-on").messages(**values, facts="(none)")

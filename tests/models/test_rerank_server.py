@@ -21,7 +21,7 @@ _KEY = "a-key-of-tests"
 
 
 def _ranked(*scores: object) -> str:
-    """A reply with these scores, the first of text 0."""
+    """Return a reply with these scores, the first for text 0."""
     results = [f'{{"index": {place}, "relevance_score": {score}}}' for place, score in enumerate(scores)]
     return f'{{"results": [{", ".join(results)}]}}'
 
@@ -55,7 +55,7 @@ def test_scores_of_llama_cpp_are_logits() -> None:
         assert server.scores("Which?", _TEXTS) == [
             pytest.approx(1 / (1 + math.exp(-x))) for x in (20 * s - 5 for s in _SCORES)
         ]
-        assert server.scores("Which?", ["one two three four"]) == [0.5]  # a logit of 0, alone within 0 and 1
+        assert server.scores("Which?", ["one two three four"]) == [0.5]  # a single logit of 0 is within 0 and 1
         judge.said = _ranked(-2_000, 2_000)
         assert server.scores("Which?", _TEXTS[:2]) == [0.0, 1.0]
         judge.said = _ranked(1.000001, -0.000001)
@@ -95,7 +95,7 @@ def test_long_texts_are_cut_where_the_server_does_so_when_asked() -> None:
         with pytest.raises(ModelError, match="too large to process") as refused:
             server.scores("Which?", texts)
         assert "KGRAG_INDEXING__PASSAGE_TOKENS" in refused.value.remedy
-        assert len(judge.requests) == 3  # no use in asking again
+        assert len(judge.requests) == 3  # a retry would not help
 
 
 def test_a_busy_server_is_asked_again(caplog: pytest.LogCaptureFixture) -> None:
@@ -188,7 +188,7 @@ def test_doctor_asks_the_reranker() -> None:
         assert found.ok
         assert f"bge at {judge.address}: " in found.detail
         judge.said = ""
-        wrong = checked(base_url=judge.address)  # which likes short texts
+        wrong = checked(base_url=judge.address)  # it prefers short texts
         assert not wrong.ok
         assert "KGRAG_RERANKER__MODEL" in wrong.remedy
     gone = checked(base_url=judge.address)

@@ -1,4 +1,4 @@
-"""The scripted server itself: a brain, and that it never outlives whoever started it."""
+"""The scripted server itself: its brain, and its end with the process that started it."""
 
 import socket
 import subprocess

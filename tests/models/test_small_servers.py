@@ -1,4 +1,4 @@
-"""Servers of small models on one machine: one call at a time, short contexts, endless replies."""
+"""Servers of small local models: one call at a time, short contexts, endless replies."""
 
 import json
 import sys
@@ -44,7 +44,7 @@ def habit(name: str, its: Habit) -> Iterator[str]:
 
 class TestOneAtATime:
     def test_streams_that_others_interrupt(self, weak: Weak) -> None:
-        """As llama-cpp-python: a reply ends without a reason when another request comes."""
+        """Like llama-cpp-python, the server ends a reply without a reason when another request comes."""
         lock, under_way, most = threading.Lock(), [0], [0]
 
         def interrupted(request: Any, text: str, before: int) -> Any:
@@ -70,7 +70,7 @@ class TestOneAtATime:
             assert all("stream" in sent for sent in weak.requests["interrupted"])
 
     def test_an_error_that_a_stream_does_not_tell(self, weak: Weak) -> None:
-        """A stream that ends at once is asked for whole, which tells why; streams are used again afterwards."""
+        """A stream that ends at once is requested whole, which gives the reason; streams are used again afterwards."""
         refused = (400, {"error": {"message": "Requested tokens (9000) exceed context window of 4096"}})
         mute = lambda r, t, n: said(r, t) if n > 1 else events(reason=None) if r.get("stream") else refused  # noqa: E731
         with habit("mute", mute), OpenAIChat(settings(weak, "mute")) as model:
@@ -121,7 +121,7 @@ class TestEnds:
             assert model.chat(ASKED, task="answer").text == "Colin Archer designed the Fram [1]."
 
     def test_a_stream_without_end_and_a_reply_without_reason_are_not_whole(self, weak: Weak) -> None:
-        """Neither form says that it is whole, for this question and the next."""
+        """If neither a stream nor a whole reply marks its end, this question and the next are marked as incomplete."""
         silent = lambda r, t, n: events(t, reason=None) if r.get("stream") else reply(t, "")  # noqa: E731
         with habit("silent", silent), OpenAIChat(settings(weak, "silent")) as model:
             assert [model.chat(ASKED, task="answer").cut for _ in range(2)] == [True, True]
@@ -160,7 +160,7 @@ class TestRepetition:
         assert reply.text == "The ship: she sails on and on,"
         assert reply.cut
         assert 100 < reply.usage.completion_tokens < 400  # the tokens until the end
-        assert len(weak.requests["story"]) == 1  # and it is not asked for with more room
+        assert len(weak.requests["story"]) == 1  # no retry with a larger limit
 
     def test_the_facts_before_it_are_kept(self, weak: Weak) -> None:
         facts = '{"triples": [["Fram", "designed by", "Colin Archer"],' + ' ["Fram", "is", "a ship"],' * 200
@@ -192,7 +192,7 @@ class TestRepetition:
 
 class TestTokens:
     def test_what_is_lost_is_counted(self, weak: Weak) -> None:
-        """The spans of an interrupted and of a failed reply."""
+        """Interrupted and failed replies are counted in their spans."""
         long = "Colin Archer designed the Fram. " * 10
         cut = events(long, reason=None)
         with habit("cuts", lambda r, t, n: said(r, t) if n else cut), OpenAIChat(settings(weak, "cuts")) as model:
@@ -260,7 +260,7 @@ class TestContext:
 
 
 def test_a_silent_server_is_left(weak: Weak) -> None:
-    """A reply that stalls after its start: the caller can cancel, which closes the connection."""
+    """If a reply stalls after its start, the caller can cancel, which closes the connection."""
     left = threading.Event()
 
     class Handler(in_thread.Handler):
@@ -310,7 +310,7 @@ class TestDoctor:
         with in_thread.InThread(Handler) as served:
             chat = ChatSettings(base_url=served.base_url, model="m")
             found = {check.name: check for check in model_checks(Settings(_env_file=None, chat=chat))}  # type: ignore[call-arg]
-            monkeypatch.setitem(sys.modules, "httpx", None)  # newer clients of openai do without it
+            monkeypatch.setitem(sys.modules, "httpx", None)  # newer openai clients work without it
             assert probe.report(Endpoint(served.base_url, "", {}), "m") == 4096
         assert found["Context"].detail == "4,096 tokens"
         assert not found["Context"].ok

@@ -1,4 +1,4 @@
-"""Language models over HTTP: what calls cost, budgets that are kept, and their pace."""
+"""Language models over HTTP: costs of calls, budgets, and rate limits."""
 
 import os
 import signal
@@ -18,7 +18,7 @@ from kgrag.models.openai_chat import OpenAIChat
 from kgrag.values.errors import BudgetError, ConfigurationError, ModelError
 
 PRICES = {"answer": (0.0, 1e6)}
-"""1 for each token written."""
+"""Price 1 for each completion token."""
 
 
 class TestBudget:
@@ -27,7 +27,7 @@ class TestBudget:
             OpenAIChat(scripted.settings(models={"read": "read"}, budget=1.0))
 
     def test_never_crossed_by_many_threads(self, scripted: Scripted) -> None:
-        """Each call costs 2 and could cost 5, of 24: ten fit, since 4 are left then."""
+        """Each call costs 2 and could cost 5, within 24: ten fit, since 4 remain then."""
         scripted.say("answer", "Colin Archer.")
         scripted.delay(0.02)
         settings = scripted.settings(models={}, model="answer", prices=PRICES, budget=24, max_tokens=5)
@@ -85,7 +85,7 @@ class TestPace:
 
     def test_calls_of_a_minute_are_bounded(self) -> None:
         def attempt() -> None:
-            with suppress(ModelError):  # the third is let through long after this test
+            with suppress(ModelError):  # the third call ends long after this test
                 ask(model)
 
         with Scripted() as server:

@@ -1,4 +1,4 @@
-"""One side of a connection speaks TLS and the other does not: every connection says exactly that."""
+"""If only one side of a connection speaks TLS, every kind of connection reports exactly that."""
 
 import socket
 import struct
@@ -22,7 +22,7 @@ _ALERT = b"\x15\x03\x01\x00\x02\x02\x46"
 
 @pytest.fixture
 def plain() -> Iterator[int]:
-    """The port of a server of HTTP without TLS."""
+    """The port of an HTTP server without TLS."""
     with InThread(Handler) as server:
         yield server.port
 

@@ -2,8 +2,8 @@
 
     .venv/bin/python tests/mutants/run.py [NAME or AREA ...] [--list] [--json]
 
-The tests run one mutant at a time and share one Neo4j, which the first test that needs it starts. Ends with 1 where a
-mutant survives that is not marked, where a marked one is killed, and where the table does not fit the product.
+The tests run one mutant at a time and share one Neo4j, which the first test that needs it starts. Exits with 1 if an
+unmarked mutant survives, a marked one is killed, or the table does not fit the product.
 """
 
 import argparse
@@ -29,7 +29,7 @@ from kgrag.settings import Settings
 ROOT = Path(__file__).parents[2]
 TABLE = Path(__file__).with_name("mutants.toml")
 PAPERS = frozenset({"equations", "training", "reproduction"})
-"""Areas of what papers print."""
+"""Areas of faults in numbers and formulas of papers."""
 AREAS = PAPERS | set(
     "access agents chunking citations dates exchange extraction filters fusion gateway identity ledger loaders "
     "measures models ranking wire".split()
@@ -42,9 +42,9 @@ _SECONDS = 300  # for one mutant
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """A fault: `old`, which stands once in `file`, becomes `new`; one of `tests` must fail then.
+    """A fault: `old`, which occurs once in `file`, becomes `new`; one of `tests` must fail then.
 
-    `survives`: why none does yet.
+    `survives`: why no test fails yet.
     """
 
     name: str
@@ -74,7 +74,7 @@ class Outcome:
 
     @property
     def good(self) -> bool:
-        """Whether it is as the table says."""
+        """Whether the result agrees with the table."""
         return not self.problem and bool(self.by) != bool(self.survives)
 
     def __str__(self) -> str:
@@ -102,7 +102,7 @@ class Bench:
                 shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
             else:
                 shutil.copy2(source, target)
-        for name in ("loaders", "cypher"):  # as installed
+        for name in ("loaders", "cypher"):  # like an installation
             (self.folder / "kgrag" / name).symlink_to(self.folder / name)
         self.settings = Settings(_env_file=None, home=folder / "home")  # type: ignore[call-arg]
         kept = {name: value for name, value in os.environ.items() if not name.startswith("KGRAG_")}
@@ -119,7 +119,7 @@ class Bench:
             raise SystemExit(f"The copy is not what is imported: {run.stdout}")
 
     def test(self, tests: Sequence[str], *, seconds: float | None = _SECONDS, **env: str) -> tuple[int, str]:
-        """The exit status of pytest, and its output."""
+        """Return the exit status of pytest, and its output."""
         options = ["-x", "-q", "-p", "no:cacheprovider", "--tb=short", f"--basetemp={self.folder.parent / 'temp'}"]
         command = [sys.executable, "-m", "pytest", *options, *tests]
         try:
@@ -131,7 +131,7 @@ class Bench:
         return run.returncode, run.stdout + run.stderr
 
     def try_out(self, mutant: Mutant) -> Outcome:
-        """Whether the tests of a mutant see it."""
+        """Return whether the tests of a mutant detect it."""
         started = time.monotonic()
         by, problem = "", mutant.wrong(self.folder)
         if not problem:
@@ -148,7 +148,7 @@ class Bench:
 
     @contextmanager
     def planted(self, mutant: Mutant) -> Iterator[None]:
-        """While the block runs the copy has the fault; then it is as it was, its time too: bytecode knows it."""
+        """Put the fault into the copy during the block; restore the file with its time, which bytecode records."""
         path = self.folder / mutant.file
         text, stat = path.read_text(encoding="utf-8"), path.stat()
         path.write_text(text.replace(mutant.old, mutant.new), encoding="utf-8")
@@ -159,7 +159,7 @@ class Bench:
             os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
 
     def clear(self) -> None:
-        """Remove the collections that a test has left that failed."""
+        """Remove the collections left by a failed test."""
         if not LocalServer(self.settings).status().running:
             return
         with KnowledgeGraph.connect(settings=self.settings) as kg:
@@ -173,7 +173,7 @@ class Bench:
 
 
 def main() -> int:
-    """Run the mutants that are named."""
+    """Run the named mutants."""
     parser = argparse.ArgumentParser(description="Plant faults; tests must see them.")
     parser.add_argument("wanted", nargs="*", metavar="NAME or AREA", help="none: all")
     parser.add_argument("--list", action="store_true", help="list them")
@@ -186,7 +186,7 @@ def main() -> int:
         for m in chosen:
             print(f"{m.area}: {m.name}" + (f" (known survivor: {m.survives})" if m.survives else ""))
         return 0
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell has those in its background ignore it
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores Ctrl-C for background processes
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     outcomes: list[Outcome] = []
     with tempfile.TemporaryDirectory(prefix="kgrag-mutants-") as folder:

@@ -1,4 +1,4 @@
-"""A real OpenSearch from Maven's artifacts, which listens on loopback: no Docker, and no root, whom it refuses."""
+"""A real OpenSearch from Maven's artifacts on loopback: without Docker, and without root, which it refuses."""
 
 import os
 import shutil
@@ -19,7 +19,7 @@ _CORE = (
     f"org.opensearch:opensearch-plugin-classloader:{VERSION}",
     "org.apache.logging.log4j:log4j-core:2.21.0",
 )
-_MODULES = {  # class, artifact, which of its jars belong to it
+_MODULES = {  # class, artifact, and which of its jars it needs
     "transport-netty4": ("org.opensearch.transport.Netty4Plugin", "transport-netty4-client", ("netty", "transport")),
     "lang-painless": (
         "org.opensearch.painless.PainlessPlugin", "lang-painless", ("antlr", "asm", "lang-", "opensearch-scripting"),
@@ -92,7 +92,7 @@ class OpenSearchServer:
             "appender.c.layout.pattern=%p %c %m%n\nrootLogger.level=warn\nrootLogger.appenderRef.c.ref=c\n"
         )
         (home / "policy").write_text("grant { permission java.security.AllPermission; };\n")
-        for name in ("core", "modules", "plugins"):  # to be read by whom it runs as
+        for name in ("core", "modules", "plugins"):  # readable for the user that runs it
             shutil.copytree(files / name, home / name)
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -103,7 +103,7 @@ class OpenSearchServer:
             subprocess.run(["chown", "-R", "65534:65534", str(self._home)], check=True)
             for folder in (self._home, *self._home.parents):
                 if folder.stat().st_uid == 0 and not folder.stat().st_mode & 1:
-                    folder.chmod(folder.stat().st_mode | 0o11)  # to be passed through
+                    folder.chmod(folder.stat().st_mode | 0o11)  # allows traversal
         named = {"path.home": self._home, "path.conf": self._home / "config", "distribution.type": "tar"}
         options = [f"-Dopensearch.{name}={value}" for name, value in named.items()]
         command = [
@@ -124,12 +124,12 @@ class OpenSearchServer:
                 time.sleep(0.5)
 
     def pause(self) -> None:
-        """Let it answer nothing, with its connections open."""
+        """Stop it from responding, with its connections open."""
         assert self._process is not None
         self._process.send_signal(signal.SIGSTOP)
         threads = Path(f"/proc/{self._process.pid}/task")
         while any(stat.read_text().rpartition(")")[2].split()[0] != "T" for stat in threads.glob("*/stat")):
-            time.sleep(0.01)  # one that still runs would answer
+            time.sleep(0.01)  # a running process would answer
 
     def go_on(self) -> None:
         """End the pause."""

@@ -36,7 +36,7 @@ with KnowledgeGraph.connect() as kg:
 
 @pytest.fixture(scope="module")
 def outside(graph_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
-    """A client that searches passages in LanceDB, in a folder of its own."""
+    """A client that searches passages in LanceDB, in a separate folder."""
     home = tmp_path_factory.mktemp("lance")
     settings = graph_settings.model_copy(update={"passage_index": "lancedb", "home": home})
     with KnowledgeGraph.connect(settings=settings) as kg:
@@ -52,7 +52,7 @@ def demo(outside: KnowledgeGraph) -> Iterator[str]:
 
 
 def apart(kg: KnowledgeGraph, name: str) -> tuple[int, int]:
-    """How many passages the index lacks, and how many it has too much."""
+    """Return how many passages the index lacks, and how many it has in excess."""
     record = kg[name].context.reader.collection
     index = index_of(record, kg.settings)
     assert index is not None
@@ -119,7 +119,7 @@ def test_an_index_that_is_gone_or_differs_is_told_and_repaired(outside: Knowledg
     index.drop()
     with KnowledgeGraph.connect(settings=outside.settings) as fresh, pytest.raises(MismatchError, match="repair"):
         fresh[collection_name].search("Norway", retriever="bm25")
-    notes.ingest(documents)  # nothing is new, and still it is brought in step
+    notes.ingest(documents)  # nothing is new, but the index is synchronised
     assert len(notes.search("Norway", retriever="bm25")) == 2
 
 

@@ -26,7 +26,7 @@ DOCUMENTS = [Document(n, (Section(f"{n} lies in Norway."),), n) for n in ("Larvi
 def server(graph_settings: Settings) -> Iterator[OpenSearchServer]:
     files: Path = graph_settings.cache / f"opensearch-{VERSION}"
     install(files)
-    with tempfile.TemporaryDirectory() as folder:  # pytest's is closed to others again by each run that begins
+    with tempfile.TemporaryDirectory() as folder:  # each new pytest run restricts access to pytest's own folder
         found = OpenSearchServer(files, Path(folder) / "home")
         found.start()
         yield found

@@ -1,4 +1,4 @@
-"""Parts of another package, as in docs/extending.md, are found by entry point, without a change in kgrag."""
+"""Plugins of another package, as in docs/extending.md, are found by entry point, without a change in kgrag."""
 
 import json
 from pathlib import Path

@@ -1,7 +1,7 @@
-"""The record of each set and system: figures below which a change may not fall, and ranks of the gold.
+"""The recorded figures of each set and system, below which a change may not fall, and ranks of the gold.
 
-A figure may be lower than its record by one question: a vector index is approximate, and a change that helps many
-questions may harm one. The ranks say which questions were lost.
+A figure may fall below its record by one question: a vector index is approximate, and a change that helps many
+questions may harm one. The ranks show which questions were lost.
 """
 
 import json
@@ -26,7 +26,7 @@ Found = Mapping[str, Ranks]
 
 @dataclass(frozen=True)
 class Change:
-    """A figure that was measured again: how many questions were `lost` or, less than 0, won, and which lost gold."""
+    """A new measurement of a figure: how many questions it `lost` or (negative) won, and which questions lost gold."""
 
     set: str
     system: str
@@ -48,37 +48,37 @@ class Change:
 
 
 def figures(found: Found) -> dict[str, float]:
-    """Measure -> value, named and scaled as `kgrag lab eval` prints them."""
+    """Return measure -> value, named and scaled as `kgrag lab eval` prints them."""
     return {name: round(fmean(map(measure, found.values())), 4) for name, measure in _MEASURES.items()}
 
 
 def read() -> dict[str, Any]:
-    """Set -> system -> recorded values."""
+    """Return set -> system -> recorded values."""
     floors: dict[str, Any] = json.loads(PATH.read_text(encoding="utf-8")) if PATH.exists() else {}
     return floors
 
 
 def ranks(set: str, system: str) -> Found:
-    """The ranks that were recorded."""
+    """Return the recorded ranks."""
     shown: dict[str, str] = read()[set][system]["ranks"]
     return {id: [None if rank == "-" else int(rank) for rank in text.split()] for id, text in shown.items()}
 
 
 def write(found: Mapping[str, Mapping[str, Found]]) -> None:
-    """Record set -> system -> ranks; of other sets the record stays."""
+    """Record set -> system -> ranks; other sets keep their record."""
     new = {name: {system: _record(ranks) for system, ranks in its.items()} for name, its in found.items()}
     text = json.dumps(read() | new, indent=1, ensure_ascii=False, sort_keys=True)
     PATH.write_text(f"{text}\n", encoding="utf-8")
 
 
 def compare(set: str, system: str, found: Found) -> list[Change]:
-    """Each figure of a system beside its record."""
+    """Yield each figure of a system with its record."""
     recorded, before = read()[set][system], ranks(set, system)
     assert before.keys() == found.keys(), f"{set} has other questions than those recorded: record it again"
     changes = []
     for measure, now in figures(found).items():
         of = _MEASURES[measure]
-        whole = of([1])  # 100 of recall, which is in per cent
+        whole = of([1])  # 100, since recall is in per cent
         lost = (recorded[measure] - now) * len(found) / whole
         fell = tuple(id for id in found if of(found[id]) < of(before[id]))
         changes.append(Change(set, system, measure, recorded[measure], now, lost, fell))
@@ -86,7 +86,7 @@ def compare(set: str, system: str, found: Found) -> list[Change]:
 
 
 def table(changes: Iterable[Change]) -> str:
-    """The changes, a line each."""
+    """Return the changes, a line each."""
     head = ("set", "system", "measure", "recorded", "measured", "lost", "questions that lost gold")
     rows = [head] + [
         (c.set, c.system, c.measure, f"{c.recorded:.4g}", f"{c.measured:.4g}", f"{c.lost:.1f}", ", ".join(c.questions))

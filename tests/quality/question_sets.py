@@ -1,7 +1,7 @@
-"""The question sets that recall is measured on: the demo's, and parts of the sets in the folder of benchmarks.
+"""The question sets for measuring recall: the demo's, and parts of the sets in the folder of benchmarks.
 
-That folder is no part of the repository: KGRAG_BENCH names it, by default it is ../shared/bench beside the repository.
-Of a set every question, or every n-th, is taken, with all its gold and other passages from all over its corpus.
+That folder is not part of the repository: KGRAG_BENCH names it; the default is ../shared/bench beside the repository. A
+sample takes every question, or every n-th, with all its gold and random other passages of the corpus.
 """
 
 import json
@@ -24,7 +24,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class QuestionSet:
-    """A set: its sample, every n-th question and so many passages that are no gold, and the systems to measure."""
+    """A set: its sample (every n-th question, a number of passages without gold), and the systems to measure."""
 
     name: str
     every: int = 1
@@ -33,11 +33,11 @@ class QuestionSet:
 
     @property
     def exists(self) -> bool:
-        """Whether the set is there on this machine."""
+        """Whether the set exists on this machine."""
         return self == DEMO or (BENCH / self.name).is_dir()
 
     def write(self, parent: Path) -> Path:
-        """Write the sample to a folder of its name that `kgrag lab eval` reads."""
+        """Write the sample to a folder of its name, for `kgrag lab eval`."""
         folder = parent / self.name
         folder.mkdir()
         for name, rows in zip(FILES, _demo() if self == DEMO else self._part(), strict=True):

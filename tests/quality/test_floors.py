@@ -1,8 +1,8 @@
-"""Recall does not fall: retrievers, and GEAR with a model that reads perfectly, against recorded values.
+"""Recall does not fall: retrievers, and GEAR with an oracle reader, against recorded values.
 
 pytest tests/quality                                    measure, and compare
-pytest tests/quality --write-floors                     record, on purpose: a commit of its own
-pytest tests/quality --pathrank 'pathrank(cap=20)'      what an option costs
+pytest tests/quality --write-floors                     record deliberately, in a separate commit
+pytest tests/quality --pathrank 'pathrank(cap=20)'      the cost of an option
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.quality, pytest.mark.timeout(900)]
 ORACLE = Path(__file__).parents[2] / "bench" / "oracle_brain.py"
 THREADS = 2  # the questions of a retriever are asked one after another
 HARMED = "pathrank(names=1)"
-"""One name alone leads on from a passage."""
+"""Only one name of a passage is expanded."""
 
 Found = dict[str, dict[str, floors.Found]]
 
@@ -40,7 +40,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def reading(
     graph_settings: Settings, folders: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[KnowledgeGraph]:
-    """A client whose language model reads all that is asked of GEAR perfectly."""
+    """A client whose language model answers GEAR's prompts perfectly."""
     known = tmp_path_factory.mktemp("known")
     asked = [folders[part.name] for part in SETS if part.name in folders and "gear" in part.systems]
     for name in FILES:
@@ -57,7 +57,7 @@ def reading(
 def collections(reading: KnowledgeGraph, folders: dict[str, Path]) -> dict[str, tuple[Dataset, Collection]]:
     """Set -> its questions, and its passages in the graph.
 
-    All are there before the first question: Neo4j forgets its plans whenever an index is made.
+    All exist before the first question, since Neo4j discards its plans whenever an index is made.
     """
 
     def ingest(folder: Path) -> tuple[Dataset, Collection]:
@@ -70,7 +70,7 @@ def collections(reading: KnowledgeGraph, folders: dict[str, Path]) -> dict[str, 
 
 @pytest.fixture(scope="session")
 def found(collections: dict[str, tuple[Dataset, Collection]], pytestconfig: pytest.Config) -> Found:
-    """Set -> system -> the ranks that it gives to the gold of each question."""
+    """Set -> system -> the ranks of the gold of each question."""
     in_place = {"pathrank": pytestconfig.getoption("--pathrank", "pathrank")}
 
     def measure(part: QuestionSet) -> dict[str, floors.Found]:
@@ -101,7 +101,7 @@ def test_recall_does_not_fall(part: QuestionSet, found: Found, capsys: pytest.Ca
 
 
 def test_harm_shows(collections: dict[str, tuple[Dataset, Collection]]) -> None:
-    """The floors hold what they are for."""
+    """A harmful option falls below the floors."""
     changes = floors.compare(DEMO.name, "pathrank", asked(*collections[DEMO.name], HARMED))
     assert any(change.falls for change in changes), floors.table(changes)
 

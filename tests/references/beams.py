@@ -1,4 +1,4 @@
-"""GEAR, Algorithm 1, as it is printed, on triples in memory; Millions of GEAR-s has it from there."""
+"""GEAR, Algorithm 1, literally on triples in memory; Millions of GEAR-s uses the same algorithm."""
 
 import itertools
 import math
@@ -11,7 +11,7 @@ from corpus import cosine, vector
 
 @dataclass(frozen=True)
 class Fact:
-    """A triple of the graph: `ends` are the ids of its head and tail entities, `passage` is where it is stated."""
+    """A triple of the graph: `ends` are the ids of its head and tail entities, `passage` is its source."""
 
     text: str
     ends: frozenset[str]
@@ -31,18 +31,18 @@ class Search:
 
     @classmethod
     def drawn(cls, chance: random.Random) -> "Search":
-        """At random."""
+        """Return random options."""
         beams = chance.choice([1, 2, 5, 10])
         gamma = chance.choice([2 * beams, 0.5, 3])
         question, diverse = f"Which {chance.random()}?", chance.random() < 0.8
         return cls(question, beams, chance.randint(1, 4), gamma, diverse, chance.random() < 0.5)
 
     def asking(self, question: str) -> "Search":
-        """The same for another question."""
+        """Return the same search for another question."""
         return replace(self, question=question)
 
     def options(self) -> str:
-        """As in an expression."""
+        """Return the options in the form of an expression."""
         return (
             f"beams={self.beams}, length={self.length}, gamma={self.gamma}, diverse={str(self.diverse).lower()}, "
             f"exact={str(self.exact).lower()}"
@@ -53,7 +53,7 @@ Beams = list[tuple[float, tuple[str, ...]]]
 
 
 def algorithm_1(facts: Mapping[str, Fact], initial: Sequence[str], s: Search) -> Beams:
-    """Algorithm 1 as it is printed: the best chains of triple ids with their scores; ties by ids."""
+    """Run Algorithm 1 literally: return the best chains of triple ids with their scores; ties by ids."""
     asked = vector(s.question)
     kept: dict[tuple[str, ...], float] = {}
 
@@ -83,6 +83,6 @@ def algorithm_1(facts: Mapping[str, Fact], initial: Sequence[str], s: Search) ->
 
 
 def flattened(beams: Beams) -> list[str]:
-    """All first triples, all second ones, and so on."""
+    """Return all first triples, all second ones, and so on."""
     longest = max((len(chain) for _, chain in beams), default=0)
     return [chain[place] for place in range(longest) for _, chain in beams]

@@ -1,7 +1,7 @@
-"""Small random collections, and an embedder of any text: what the references of this folder are run on.
+"""Small random collections, and an embedder of any text, as input of the references in this folder.
 
-A reference is written from a paper's text alone and calls nothing that it checks. It gets the same input as
-the product, which works on a real Neo4j, and both have to give the same ids in the same order and the same scores.
+A reference is written from a paper's text alone and calls nothing that it checks. It gets the same input as the product
+on a real Neo4j, and both must return the same ids in the same order with the same scores.
 """
 
 import json
@@ -30,7 +30,7 @@ from kgrag.values.documents import Document
 
 
 class Hashed:
-    """Each text has its own direction, at up to 180 degrees to another's; equal texts share a direction."""
+    """An embedder in which each text has its own direction, up to 180 degrees from another's; equal texts share it."""
 
     name = "hashed"
     dimension = 6
@@ -48,11 +48,11 @@ class Model:
         self.names: Sequence[str] = ()
 
     def with_listener(self, listener: object) -> "Model":
-        """Itself."""
+        """Return itself."""
         return self
 
     def prompt(self, name: str) -> SimpleNamespace:
-        """One without an example."""
+        """Return a prompt without an example."""
         return SimpleNamespace(text="")
 
     def structured(self, task: str, kind: Any, prompt: str = "", **values: object) -> Any:
@@ -79,21 +79,21 @@ class Talker(Model):
         self.reply, self.calls = reply, list[Call]()
 
     def asked(self, call: Call) -> Any:
-        """The reply to a call."""
+        """Record a call, and return its reply."""
         self.calls.append(call)
         return self.reply(call)
 
     def read(self, question: str, texts: Sequence[str], known: Iterable[str] = ()) -> list[str]:
-        """The facts beyond the known ones that it reads in texts, each once; in none it is not asked for any."""
+        """Return the facts beyond the known ones that it reads in texts, each once."""
         reply = self.asked(Call("read", question, tuple(texts), tuple(known))) if texts else {"triples": []}
         return [fact for fact in dict.fromkeys(map(" ".join, reply["triples"])) if fact not in known]
 
     def structured(self, task: str, kind: Any, prompt: str = "", **values: Any) -> Any:
-        """Its reply as that kind."""
+        """Return its reply in this form."""
         return kind.model_validate(self.asked(_call(task, **values)))
 
     def text(self, task: str, prompt: str = "", **values: Any) -> str:
-        """Its reply."""
+        """Return its reply."""
         return str(self.asked(_call(task, **values)))
 
 
@@ -105,7 +105,7 @@ def _call(task: str, question: str, passages: str = "", facts: str = "", **other
 
 @lru_cache(maxsize=1 << 16)
 def vector(text: str) -> NDArray[np.float64]:
-    """The unit vector [d] of a text."""
+    """Return the unit vector [d] of a text."""
     drawn = np.random.default_rng(crc32(text.encode())).normal(size=Hashed.dimension)
     return np.asarray(drawn / np.linalg.norm(drawn), np.float32).astype(np.float64)
 
@@ -116,14 +116,14 @@ def cosine(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
 
 
 def best(scores: Mapping[str, float]) -> list[str]:
-    """Ids, the highest score first, ties by id; scores that differ by rounding alone are equal."""
+    """Return ids by falling score, ties by id; scores that differ only by rounding are equal."""
     return sorted(scores, key=lambda id: (-round(scores[id], 7), id))
 
 
 def agree(found: Sequence[Scored], scores: Mapping[str, float], wanted: int | None = None) -> None:
-    """Check that a ranking is the best `wanted` ids of a reference, with its scores.
+    """Assert that a ranking is the best `wanted` ids of a reference, with its scores.
 
-    Ids that are as good as each other but for rounding may change places; those of the very same score are in order.
+    Ids whose scores differ only by rounding may change places; exact ties are in order.
     """
     assert len({x.id for x in found}) == len(found)
     assert [x.score for x in found] == pytest.approx([scores[id] for id in best(scores)[:wanted]], abs=1e-5)
@@ -132,12 +132,12 @@ def agree(found: Sequence[Scored], scores: Mapping[str, float], wanted: int | No
 
 
 def nearest(asked: str, texts: Mapping[str, str]) -> list[str]:
-    """h_dense: texts by their cosine with another, best first, ties by id."""
+    """Return h_dense: texts by their cosine with another, best first, ties by id."""
     return best({id: cosine(vector(text), vector(asked)) for id, text in texts.items()})
 
 
 def sparse(asked: str, texts: Mapping[str, str]) -> list[str]:
-    """h_sparse: the texts that share a word with another, by BM25 (k1 = 1.2, b = 0.75), best first, ties by id."""
+    """Return h_sparse: texts that share a word with another, by BM25 (k1 = 1.2, b = 0.75), best first, ties by id."""
     words = {id: Counter(_words(text)) for id, text in texts.items()}
     average = sum(its.total() for its in words.values()) / len(words)
     scores: dict[str, float] = {}
@@ -156,7 +156,7 @@ def _words(text: str) -> list[str]:
 
 
 def rrf(*rankings: Iterable[str]) -> dict[str, float]:
-    """Reciprocal rank fusion (Cormack et al., 2009) with the constant 60: id -> score, best first, ties by id."""
+    """Return reciprocal rank fusion (Cormack et al., 2009), constant 60: id -> score, best first, ties by id."""
     scores: dict[str, float] = {}
     for ranking in rankings:
         for rank, id in enumerate(ranking, 1):
@@ -165,7 +165,7 @@ def rrf(*rankings: Iterable[str]) -> dict[str, float]:
 
 
 def ingested(kg: KnowledgeGraph, name: str, documents: Iterable[Document], **indexing: object) -> SearchContext:
-    """A collection of these documents, whose texts have the vectors of `Hashed`; `indexing`: settings of its graph."""
+    """Yield a collection of these documents with vectors by `Hashed`; `indexing`: settings of its graph."""
     embedder = Hashed()
     settings = kg.settings.model_copy(update={"indexing": kg.settings.indexing.model_copy(update=indexing)})
     with KnowledgeGraph.connect(settings=settings) as client:
@@ -174,7 +174,7 @@ def ingested(kg: KnowledgeGraph, name: str, documents: Iterable[Document], **ind
 
 
 def passages(kg: KnowledgeGraph, context: SearchContext) -> list[str]:
-    """The ids of all passages, in the order of their documents and places."""
+    """Return the ids of all passages, in the order of their documents and positions."""
     rows = kg.cypher(
         "MATCH (d:Document {collection: $name})-[:HAS_PASSAGE]->(p) RETURN p.id AS id ORDER BY d.key, p.ordinal",
         {"name": context.reader.collection.name},

@@ -1,4 +1,4 @@
-"""BDTR, equations 1 to 6 in memory, beside the strategy over a retriever of random scores."""
+"""BDTR, equations 1 to 6 in memory, against the strategy over a retriever of random scores."""
 
 import math
 import random
@@ -39,7 +39,7 @@ class Backbone(Retriever):
 
 
 class Verifier:
-    """A language model that thinks of the next queries, and says which of the passages support a chain."""
+    """A language model that writes the next queries, and selects the passages that support a chain."""
 
     def __init__(self, supporting: Sequence[int]) -> None:
         self.supporting = supporting
@@ -56,7 +56,7 @@ class Verifier:
 
 
 def pooled(rounds: Sequence[Sequence[Mapping[str, float]]]) -> list[tuple[str, float]]:
-    """Equations 3 and 4: all that any query found with its best score; of equal ones that which was there first."""
+    """Return equations 3 and 4: all passages of any query with their best scores; ties by order of arrival."""
     pool: dict[str, float] = {}
     for scores in (scores for searches in rounds for scores in searches):
         for id in sorted(scores, key=lambda id: (-scores[id], id)):
@@ -65,7 +65,7 @@ def pooled(rounds: Sequence[Sequence[Mapping[str, float]]]) -> list[tuple[str, f
 
 
 def final(pool: Sequence[tuple[str, float]], supporting: Sequence[int], promoted: str) -> tuple[list[str], int]:
-    """Equations 5 and 6: the ranking, and how many of it are read."""
+    """Return equations 5 and 6: the ranking, and how many passages of it are read."""
     shown = pool[:30]
     first = list(dict.fromkeys(shown[n - 1] for n in supporting if 1 <= n <= len(shown)))
     ranking = [*first, *(x for x in pool if x not in first)]

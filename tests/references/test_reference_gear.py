@@ -1,4 +1,4 @@
-"""GEAR, Algorithm 1, equations 2 and 3, and whole episodes in memory, beside the retrievers and `gear` on a graph."""
+"""GEAR, Algorithm 1, equations 2 and 3, and whole episodes in memory, against the retrievers and `gear` on a graph."""
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,7 +35,7 @@ class Corpus:
 
 @pytest.fixture(scope="module", params=[(1, 1), (1, 6), (8, 12), (20, 60)], ids=str)
 def corpus(request: pytest.FixtureRequest, kg: KnowledgeGraph) -> Iterator[Corpus]:
-    """Some passages state nothing, some triples have the same text, some lead from a name to itself, some nowhere."""
+    """A corpus in which some passages have no triples, and some triples repeat, loop, or lead nowhere."""
     count, triples = request.param
     chance = random.Random(triples)
     stated: list[list[Triple]] = [[] for _ in range(count)]
@@ -65,7 +65,7 @@ def corpus(request: pytest.FixtureRequest, kg: KnowledgeGraph) -> Iterator[Corpu
 
 
 def equation_3(corpus: Corpus, base: Sequence[str], beams: Beams) -> dict[str, float]:
-    """The chains flattened breadth-first, their unique source passages, fused with the base ranking."""
+    """Return the chains flattened breadth-first, their unique source passages, fused with the base ranking."""
     return rrf(dict.fromkeys(corpus.facts[t].passage for t in flattened(beams)), base)
 
 
@@ -84,7 +84,7 @@ def test_algorithm_1_of_gear(corpus: Corpus) -> None:
 
 
 def test_equation_3_of_gear_by_naive_ge(corpus: Corpus) -> None:
-    """Section 6.2: the chains begin with all triples of the base passages."""
+    """GEAR, section 6.2: the chains begin with all triples of the base passages."""
     chance = random.Random(200 + len(corpus.facts))
     for _ in range(EXPANSIONS):
         s, read, wanted = Search.drawn(chance), chance.choice([1, 3, 15]), chance.choice([1, 5, 50])
@@ -99,7 +99,7 @@ def test_equation_3_of_gear_by_naive_ge(corpus: Corpus) -> None:
 
 
 def test_equations_2_and_3_of_gear_by_sync_ge(corpus: Corpus) -> None:
-    """Each fact that was read is linked to its most similar triple, where the chains begin."""
+    """Each extracted fact is linked to its most similar triple, where the chains begin."""
     chance = random.Random(300 + len(corpus.facts))
     for _ in range(EXPANSIONS):
         s, read, wanted = Search.drawn(chance), chance.choice([1, 3, 15]), chance.choice([1, 5, 50])
@@ -119,7 +119,7 @@ def test_equations_2_and_3_of_gear_by_sync_ge(corpus: Corpus) -> None:
 
 
 def _ranked(base: str, asked: str, texts: Mapping[str, str]) -> list[str]:
-    """h_base, by vectors, by words, or by both, each as deep as these small collections are."""
+    """Return h_base by vectors, by words, or by both, each as deep as these small collections."""
     if base == "rrf":
         return list(rrf(nearest(asked, texts), sparse(asked, texts)))
     return nearest(asked, texts) if base == "dense" else sparse(asked, texts)

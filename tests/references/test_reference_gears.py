@@ -1,4 +1,4 @@
-"""Millions of GEAR-s, equation 1 and whole episodes with BM25, beside `gears` and `rrf(depth=1)` on two graphs."""
+"""Millions of GEAR-s, equation 1 and whole episodes with BM25, against `gears` and `rrf(depth=1)` on two graphs."""
 
 import random
 import re
@@ -25,7 +25,7 @@ _VERBS = ("feeds", "hides", "joins", "marks")
 
 @dataclass(frozen=True)
 class Corpus:
-    """A collection and the texts of its passages by id; beside it facts by id, in the collection `world`."""
+    """A collection and its passages' texts by id, and facts by id in the collection `world`."""
 
     context: SearchContext
     texts: Mapping[str, str]
@@ -59,7 +59,7 @@ def corpus(
 
 
 def hybrid(asked: str, texts: Mapping[str, str], k: int) -> dict[str, float]:
-    """Equation 1: the k best of both."""
+    """Return equation 1: the k best of both."""
     fused = rrf(nearest(asked, texts)[:k], sparse(asked, texts)[:k])
     return {id: fused[id] for id in list(fused)[:k]}
 

@@ -1,4 +1,4 @@
-"""GNN-Ret and RGNN-Ret, equations 1, 2 and 4, over all passages at once, beside `gnn-ret` on a graph."""
+"""GNN-Ret and RGNN-Ret, equations 1, 2 and 4, over all passages at once, against `gnn-ret` on a graph."""
 
 import itertools
 import random
@@ -26,7 +26,7 @@ _EDGES = ("next", "keyword")
 
 @dataclass(frozen=True)
 class Corpus:
-    """A collection; `ids` [n], `vectors` [n, d] and `tied` [n, n] are those of its passages."""
+    """A collection; `ids` [n], `vectors` [n, d] and `tied` [n, n] describe its passages."""
 
     context: SearchContext
     ids: Sequence[str]
@@ -35,7 +35,7 @@ class Corpus:
 
 
 def _text(chance: random.Random, number: int) -> str:
-    """A sentence of few words, which tie it; or of one of its own, so that nothing does but a neighbour."""
+    """Return a sentence of a few shared words, or of a unique word, which connects it only to its neighbours."""
     words = [f"xyzzy{number}"] if chance.random() < 0.25 else chance.sample(_WORDS, chance.randint(1, 2))
     return f"The {' and the '.join(words)}."
 
@@ -44,7 +44,7 @@ def _text(chance: random.Random, number: int) -> str:
 def corpus(request: pytest.FixtureRequest, kg: KnowledgeGraph) -> Iterator[Corpus]:
     count, chance = request.param, random.Random(request.param)
     texts = [_text(chance, number) for number in range(count)]
-    texts[count // 2] = texts[0]  # a passage of the same vector as another
+    texts[count // 2] = texts[0]  # a passage with the same vector as another
     starts = [0, *(n for n in range(1, count) if chance.random() < 0.5), count]
     documents = [texts[start:end] for start, end in itertools.pairwise(starts)]
     name = own(f"reference-gnn-ret-{count}")
@@ -52,7 +52,7 @@ def corpus(request: pytest.FixtureRequest, kg: KnowledgeGraph) -> Iterator[Corpu
         kg,
         name,
         [Document(f"{number:02}", (Section(" ".join(parts)),), "") for number, parts in enumerate(documents)],
-        unit="sentence",  # a passage is a sentence, so that a document of few words has several
+        unit="sentence",  # a passage is a sentence, so a short document has several
     )
     places = [(number, i) for number, parts in enumerate(documents) for i in range(len(parts))]
     yield Corpus(context, passages(kg, context), np.array(list(map(vector, texts))), _graph(places, texts))
@@ -60,7 +60,7 @@ def corpus(request: pytest.FixtureRequest, kg: KnowledgeGraph) -> Iterator[Corpu
 
 
 def _graph(places: Sequence[tuple[int, int]], texts: Sequence[str]) -> NDArray[np.bool_]:
-    """Section 3.1: tie passages that are adjacent in a document, and passages that share a keyword."""
+    """Connect passages that are adjacent in a document, and passages that share a keyword (section 3.1)."""
     tied = np.zeros((len(texts), len(texts)), np.bool_)
     for one, (document, i) in enumerate(places):
         for other, (another, j) in enumerate(places):
@@ -71,7 +71,7 @@ def _graph(places: Sequence[tuple[int, int]], texts: Sequence[str]) -> NDArray[n
 
 
 def layers(corpus: Corpus, question: str, k: int, alphas: Sequence[float], message: str) -> NDArray[np.float64]:
-    """Equations 1 and 2: h [n]. The K nearest send; the others receive the smallest, or the mean, of those tied."""
+    """Return h [n] (equations 1 and 2): the K nearest send; the others receive the smallest value, or the mean."""
     h = 1 - corpus.vectors @ vector(question)
     for a in alphas:
         senders = sorted(range(len(h)), key=lambda i: (round(h[i], 7), corpus.ids[i]))[:k]
@@ -91,7 +91,7 @@ def _drawn(chance: random.Random) -> dict[str, object]:
 
 
 def _scores(corpus: Corpus, h: NDArray[np.float64]) -> dict[str, float]:
-    """A score is (1 + cosine) / 2, which is 1 - h / 2 before the layers."""
+    """Return scores: (1 + cosine) / 2, which is 1 - h / 2 before the layers."""
     return dict(zip(corpus.ids, 1 - h / 2, strict=True))
 
 

@@ -1,4 +1,4 @@
-"""RAPTOR's collapsed tree and GraphRAG's local search in memory, beside `raptor` and `communities` on a graph."""
+"""RAPTOR's collapsed tree and GraphRAG's local search in memory, against `raptor` and `communities` on a graph."""
 
 import random
 from collections.abc import Iterator, Mapping
@@ -26,7 +26,7 @@ _NAMES = [f"{first} {last}" for last in _LAST for first in _FIRST]
 
 @dataclass(frozen=True)
 class Corpus:
-    """A collection, its passages' texts by id, the texts of groups, and the nodes that each group or name leads to."""
+    """A collection, its passages' texts by id, the texts of groups, and the members of each group or name."""
 
     context: SearchContext
     passages: Mapping[str, str]
@@ -36,18 +36,18 @@ class Corpus:
     named: Mapping[str, list[str]]
 
     def under(self, group: str) -> set[str]:
-        """All members of a summary, and theirs."""
+        """Return all members of a summary, and their members."""
         members = set(self.below.get(group, ()))
         return members.union(*map(self.under, members))
 
     def over(self, group: str) -> set[str]:
-        """A community, and all that it is a part of."""
+        """Return a community, and all communities that contain it."""
         return {group}.union(*map(self.over, self.above.get(group, ())))
 
 
 @pytest.fixture(scope="module")
 def corpus(kg: KnowledgeGraph) -> Iterator[Corpus]:
-    """Passages that name people of one family, or now and then of two."""
+    """Passages that name people of one family, or occasionally of two."""
     chance, name = random.Random(5), own("reference-groups")
     texts = []
     for number in range(60):
@@ -81,12 +81,12 @@ def corpus(kg: KnowledgeGraph) -> Iterator[Corpus]:
 
 
 def _near(texts: Mapping[str, str], question: str) -> dict[str, float]:
-    """Scores of texts: (1 + cosine) / 2."""
+    """Return scores of texts: (1 + cosine) / 2."""
     return {id: (1 + cosine(vector(text), vector(question))) / 2 for id, text in texts.items()}
 
 
 def test_scores_of_raptor(corpus: Corpus) -> None:
-    """A passage has its own score, and a share of what the best of the summaries has more that it is nearest under."""
+    """A passage has its own score, plus a share of its best summary's excess over it."""
     chance = random.Random(1)
     communities = {c for groups in corpus.above.values() for c in groups}
     summaries = {id: text for id, text in corpus.groups.items() if id not in communities}
@@ -104,7 +104,7 @@ def test_scores_of_raptor(corpus: Corpus) -> None:
 
 
 def test_ranks_of_local_search_over_communities(corpus: Corpus) -> None:
-    """Passages of the names, of the nearest communities above these, and all by vectors: fused, or by their mean."""
+    """Passages of names, of the nearest communities above these, and all by vectors: fused, or by their mean."""
     chance, parts, both = random.Random(2), 0, 0
     for _ in range(CASES):
         question, followed = f"Where did {' and '.join(chance.sample(_NAMES, 2))} meet?", chance.choice([1, 2, 8])

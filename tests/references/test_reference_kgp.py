@@ -1,4 +1,4 @@
-"""KGP, Algorithm 1 with equation 1 by an encoder, and MDR's chains, in memory beside `kgp` and `mdr` on a graph."""
+"""KGP, Algorithm 1 with equation 1 by an encoder, and MDR's chains, in memory against `kgp` and `mdr` on a graph."""
 
 import math
 import random
@@ -18,19 +18,19 @@ from kgrag.retrieval.context import SearchContext
 from kgrag.values.documents import Document, Section
 
 pytestmark = pytest.mark.long
-WALKS, CHAINS = 60, 60  # cases of each of the four collections, the former of each of two walks
+WALKS, CHAINS = 60, 60  # cases of each of the four collections; WALKS for each of two walks
 _WORDS = ("kelp", "lamp", "wool", "reed", "gull", "rope", "mast", "clay", "moss", "fern", "salt", "tide")
 _SPOTS: dict[str, list[Any]] = {
     "kelp": ["Ship", 0.6], "lamp": ["Ship", 0.2], "wool": ["Ship", 0.4], "reed": ["Mill", 0.5], "gull": ["Mill", 0.1],
 }  # fmt: skip
-"""Words -> what TAGME takes them for, and how certain it is."""
+"""Words -> TAGME's article for them, and its certainty."""
 _ALL = 10_000
 Path = tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """A collection; of its passages by id the text, the words, and the document; `keywords`: word -> its id."""
+    """A collection; by passage id the text, the words, and the document; `keywords`: word -> its id."""
 
     context: SearchContext
     texts: Mapping[str, str]
@@ -39,17 +39,17 @@ class Corpus:
     keywords: Mapping[str, str]
 
     def so_far(self, question: str, path: Sequence[str]) -> str:
-        """A question and a path as one text; a document without a title is called by its key."""
+        """Return a question and a path as one text; a document without a title is named by its key."""
         return "\n".join([question, *(f"{self.document[id]:02}: {self.texts[id]}" for id in path)])
 
     def near(self, asked: str) -> dict[str, float]:
-        """The cosine of each passage with a text."""
+        """Return the cosine of each passage with a text."""
         wanted = vector(asked)
         return {id: cosine(vector(text), wanted) for id, text in self.texts.items()}
 
 
 def _text(chance: random.Random, number: int) -> str:
-    """A sentence of some words; or of one of its own, which ties it to nothing."""
+    """Return a sentence of some shared words, or of a unique word, which connects it to nothing."""
     words = [f"xyzzy{number}"] if chance.random() < 0.2 else chance.choices(_WORDS, k=chance.randint(1, 5))
     return f"The {' and the '.join(words)}."
 
@@ -58,7 +58,7 @@ def _text(chance: random.Random, number: int) -> str:
 def corpus(request: pytest.FixtureRequest, kg: KnowledgeGraph) -> Iterator[Corpus]:
     count, chance = request.param, random.Random(request.param)
     texts = [_text(chance, number) for number in range(count)]
-    texts[-1] = texts[0]  # a passage of the same words and vector as another
+    texts[-1] = texts[0]  # a passage with the same words and vector as another
     documents = sorted(chance.randrange(1 + count // 3) for _ in texts)
     name = own(f"reference-kgp-{count}")
     sections = {
@@ -93,15 +93,15 @@ def corpus(request: pytest.FixtureRequest, kg: KnowledgeGraph) -> Iterator[Corpu
 
 
 def _tagged(words: Mapping[str, int], rho: float) -> set[str]:
-    """The TAGME articles of a passage with that certainty."""
+    """Return the TAGME articles of a passage with at least this certainty."""
     return {name for word, (name, certain) in _SPOTS.items() if word in words and certain >= rho}
 
 
 def ties(c: Corpus, edges: Sequence[str], keywords: int, similar: int, cap: int, rho: float) -> dict[str, list[str]]:
-    """Section 3: what each passage is tied to. `keywords` and `similar`: how many of a passage's count.
+    """Return each passage's neighbours (section 3). `keywords` and `similar`: how many per passage count.
 
-    Two passages are tied that have a keyword in common, or hold a word that is a keyword of any (W); nearest passages;
-    those of one document, whose title is a keyword of all. `cap`: passages that a keyword may have.
+    Passages are connected if they share a keyword, or contain a word that is a keyword of any (W); also nearest
+    passages, and passages of one document, whose title is a keyword of all. `cap`: limit of passages per keyword.
     """
     df = Counter(word for words in c.words.values() for word in words)
     best_of = {id: set(_keywords(c, words, df)[:keywords]) for id, words in c.words.items()}
@@ -126,7 +126,7 @@ def ties(c: Corpus, edges: Sequence[str], keywords: int, similar: int, cap: int,
 
 
 def _keywords(c: Corpus, words: Mapping[str, int], df: Mapping[str, int]) -> list[str]:
-    """A passage's keywords by TF-IDF that another passage shares; as in docs/scale.md idf is in powers of 2."""
+    """Return a passage's TF-IDF keywords that another passage shares; as in docs/scale.md, idf is in powers of 2."""
     weights = {}
     for word, count in words.items():
         if df[word] > 1:
@@ -147,11 +147,11 @@ class Walk:
     guide: str
 
     def begin(self) -> list[Path]:
-        """A path from each seed."""
+        """Return a path from each seed."""
         return [(id,) for id in best(self.corpus.near(self.question))[: self.seeds]]
 
     def follow(self, path: Path, besides: Sequence[str]) -> list[Path]:
-        """Equation 1: of the neighbours of a path's last passage those nearest to the question and the path."""
+        """Return the neighbours of a path's last passage nearest to the question and the path (equation 1)."""
         asked = self.corpus.so_far(self.question, path) if self.guide == "encoder" else self.question
         near = self.corpus.near(asked)
         free = {id: near[id] for id in self.ties[path[-1]] if id not in path and id not in besides}
@@ -159,7 +159,7 @@ class Walk:
 
 
 def _drawn(corpus: Corpus, chance: random.Random, case: int) -> tuple[Walk, str]:
-    """A walk, and the options that ask for it."""
+    """Return a random walk, and the options that request it."""
     edges = chance.sample(["keyword", "word", "similar", "document", "tagme"], chance.randint(1, 2))
     counts = {"keywords": chance.choice([1, 2, 100]), "similar": chance.choice([1, 3, 100])}
     rho = chance.choice([0.0, 0.15, 0.3, 0.5])
@@ -173,13 +173,13 @@ def _drawn(corpus: Corpus, chance: random.Random, case: int) -> tuple[Walk, str]
 
 
 def _ids(found: Sequence[Scored]) -> list[str]:
-    """The expected scores of a ranking by 1 / rank."""
+    """Return the expected scores of a ranking by 1 / rank."""
     assert [x.score for x in found] == [1 / rank for rank in range(1, len(found) + 1)]
     return [x.id for x in found]
 
 
 def test_paths_of_algorithm_1_of_kgp(corpus: Corpus) -> None:
-    """Appendix A.2.3: all seeds are followed for so many passages, and paths may meet."""
+    """Appendix A.2.3: every seed is followed for a given number of passages, and paths may meet."""
     chance = random.Random(len(corpus.texts))
     for case in range(WALKS):
         walk, options = _drawn(corpus, chance, case)
@@ -194,7 +194,7 @@ def test_paths_of_algorithm_1_of_kgp(corpus: Corpus) -> None:
 
 
 def test_algorithm_1_of_kgp_within_a_budget(corpus: Corpus) -> None:
-    """Breadth-first, until K passages are visited, each once; what a level visits is not gone on to by the next."""
+    """Breadth-first until K passages are visited, each once; the next level does not revisit a level's passages."""
     chance = random.Random(500 + len(corpus.texts))
     for case in range(WALKS):
         (walk, options), budget = _drawn(corpus, chance, case), chance.choice([1, 4, 10, 100])
@@ -213,7 +213,7 @@ def test_algorithm_1_of_kgp_within_a_budget(corpus: Corpus) -> None:
 def test_chains_of_mdr(corpus: Corpus) -> None:
     """A.2.3: passages nearest to the question, to it and these, and so on; chains by the product of their cosines.
 
-    A cosine below 0 counts as none, so that two of them make no good pair.
+    A negative cosine counts as 0, so that two of them make no good pair.
     """
     chance = random.Random(900 + len(corpus.texts))
     for case in range(CHAINS):

@@ -1,4 +1,4 @@
-"""Personalised PageRank by a dense solve and by networkx, beside `hipporag`, `hipporag2` and `ppr` on a graph."""
+"""Personalised PageRank by a dense solve and by networkx, against `hipporag`, `hipporag2` and `ppr` on a graph."""
 
 import random
 from collections import Counter
@@ -19,13 +19,13 @@ from kgrag.retrieval.context import SearchContext
 from kgrag.retrieval.entity_graph import EntityGraph
 from kgrag.values.documents import Document, Section, Triple
 
-GRAPHS, QUESTIONS = 300, 60  # the latter of each of the three collections and retrievers
+GRAPHS, QUESTIONS = 300, 60  # QUESTIONS for each of the three collections and retrievers
 _NAMES = ("Ash", "Birch", "Cedar", "Elm", "Fir", "Hazel", "Larch", "Maple", "Oak", "Pine", "Rowan", "Willow", "Yew")
-_SYNONYMY = 0.5  # two of these names in eight have such a cosine
+_SYNONYMY = 0.5  # two in eight of these names have such a cosine
 
 
 def dense_pagerank(weights: NDArray[np.float64], reset: NDArray[np.float64], damping: float) -> NDArray[np.float64]:
-    """Solve x = d P'x + (1 - d) r; from a node that leads nowhere the walk restarts. `weights` [n, n], `reset` [n]."""
+    """Solve x = d P'x + (1 - d) r; a node without edges leads to the restart. `weights` [n, n], `reset` [n]."""
     share = reset / reset.sum()
     leaving = weights.sum(axis=1, keepdims=True)
     steps = np.where(leaving > 0, weights / np.where(leaving > 0, leaving, 1), share)
@@ -77,11 +77,11 @@ class Corpus:
     model: Model = field(default_factory=Model)
 
     def named(self) -> Counter[tuple[str, str]]:
-        """(passage, name) -> how often its triples name it."""
+        """Return (passage, name) -> how often the passage's triples name it."""
         return Counter((id, end) for id, its in self.stated.items() for t in its for end in (t.subject, t.object))
 
     def graph(self, *, over_passages: bool) -> "networkx.Graph[str]":
-        """Names tied by each triple that ties them, or by the cosine of their normal forms; and to passages."""
+        """Return the edges of names, by triples or by the cosine of their normal forms, and of names with passages."""
         graph: networkx.Graph[str] = networkx.Graph()
         ties = Counter(frozenset((t.subject, t.object)) for its in self.stated.values() for t in its)
         names = sorted({name for pair in ties for name in pair})
@@ -100,7 +100,7 @@ class Corpus:
 
 @pytest.fixture(scope="module", params=[1, 6, 20])
 def corpus(request: pytest.FixtureRequest, kg: KnowledgeGraph) -> Iterator[Corpus]:
-    """Some passages state nothing, some triples lead from a name to itself, some passages are the same."""
+    """A corpus with passages without triples, triples that are self-loops, and repeated passages."""
     count, chance = request.param, random.Random(request.param)
     stated = [
         [
@@ -130,7 +130,7 @@ def _ranked(scores: Mapping[str, float]) -> dict[str, float]:
 
 @pytest.mark.long
 def test_hipporag_by_networkx(corpus: Corpus) -> None:
-    """HippoRAG, section 2.3: from names, the rarer the more, over names alone; passages add up what they name."""
+    """HippoRAG, section 2.3: a walk over names, weighted by rarity; passages sum the scores of their names."""
     chance, graph, named = random.Random(len(corpus.texts)), corpus.graph(over_passages=False), corpus.named()
     held = Counter(name for _, name in named)
     for case in range(QUESTIONS):
@@ -146,9 +146,9 @@ def test_hipporag_by_networkx(corpus: Corpus) -> None:
 
 
 def weighed(corpus: Corpus, question: str, triples: int, weight: float) -> dict[str, float]:
-    """HippoRAG 2, section 3.5: where the walk restarts, by the nearest facts and by all passages.
+    """Return the restart by the nearest facts and by all passages (HippoRAG 2, section 3.5).
 
-    Cosines count from the lowest to the highest; a name has the mean of its facts, by the passages that name it.
+    Cosines are scaled from the lowest to the highest; a name has the mean of its facts, over its number of passages.
     """
     asked = vector(question)
     facts = {t.text.lower(): t for its in corpus.stated.values() for t in its}
@@ -183,7 +183,7 @@ def test_hipporag2_by_networkx(corpus: Corpus) -> None:
 
 @pytest.mark.long
 def test_ppr_by_networkx(corpus: Corpus) -> None:
-    """As `ppr` says it: of the nearest triples the shares of the best, less where few passages state any."""
+    """The restart as documented: shares of the best of the nearest triples, less if few passages have triples."""
     chance, graph = random.Random(90 + len(corpus.texts)), corpus.graph(over_passages=True)
     held = Counter(name for _, name in corpus.named())
     for case in range(QUESTIONS):

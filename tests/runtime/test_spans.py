@@ -1,4 +1,4 @@
-"""Spans go to whoever set a tracer, with names and numbers; an error is told by its class alone."""
+"""Spans go to the configured tracer, with names and numbers; an error shows only its class."""
 
 import contextvars
 import threading

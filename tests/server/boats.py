@@ -1,4 +1,4 @@
-"""Boats whose documents jobs ingest."""
+"""Boats whose documents are ingested by jobs."""
 
 import time
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from kgrag.server.jobs import Jobs
 
 
 def upload(jobs: Jobs, collection: str, number: int) -> list[str]:
-    """The names of so many documents that were uploaded."""
+    """Upload this many documents; return their names."""
     for i in range(number):
         text = f"Boat {i} was built by Builder {i % 7} in Larvik. She sailed to Harbour {i % 11} in {1600 + i}."
         jobs.uploads.keep(collection, f"boats/boat_{i}.txt", [text.encode()])
@@ -16,7 +16,7 @@ def upload(jobs: Jobs, collection: str, number: int) -> list[str]:
 
 
 def watch(jobs: Jobs, id: str) -> Iterator[Job]:
-    """A job now, then at each change, until it has ended."""
+    """Yield a job now, then at each change, until it has ended."""
     seen = None
     while seen is None or not seen.over:
         if (job := jobs.get(id)) != seen:
@@ -25,6 +25,6 @@ def watch(jobs: Jobs, id: str) -> Iterator[Job]:
 
 
 def end(jobs: Jobs, id: str) -> Job:
-    """A job, when it has ended."""
+    """Return a job when it has ended."""
     *_, last = watch(jobs, id)
     return last

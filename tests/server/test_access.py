@@ -1,4 +1,4 @@
-"""Every route under every key: who may do what in which collections."""
+"""Every route under every key: the roles and collections that each one requires."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -90,15 +90,15 @@ _ROUTES = [
     Case("POST", f"{_C}/look-up", options=_json(**_QUESTION)),
     Case("POST", f"{_C}/ask", then=(400,), options=_json(**_QUESTION)),  # no language model is configured
     Case("GET", f"{_C}/passage", options={"params": {"id": "Kari"}}),
-    Case("GET", f"{_C}/original", then=(404,), options={"params": {"key": "Kari"}}),  # it came from no file
-    Case("GET", f"{_C}/page", then=(404,), options={"params": {"passage": "Kari"}}),  # it came from no PDF
+    Case("GET", f"{_C}/original", then=(404,), options={"params": {"key": "Kari"}}),  # not from a file
+    Case("GET", f"{_C}/page", then=(404,), options={"params": {"passage": "Kari"}}),  # not from a PDF
     Case("GET", f"{_C}/figures/{{id}}", then=(404,)),  # documents without figures
     Case("POST", f"{_C}/queries/{{query}}", options=_json()),
     Case("GET", f"{_C}/drawings/passage", options={"params": {"id": "Kari"}}),
     Case("POST", f"{_C}/drawings/queries/{{query}}", then=(200, 400), options=_json()),
     Case("GET", f"{_C}/names", options={"params": {"q": "kari"}}),
     Case("GET", f"{_C}/name-pairs"),
-    Case("POST", f"{_C}/name-pairs", "write", then=(404,), options=_json(decisions=[_DECISION])),  # it is no pair
+    Case("POST", f"{_C}/name-pairs", "write", then=(404,), options=_json(decisions=[_DECISION])),  # not a pair
     Case("GET", f"{_C}/examples"),
     Case("GET", f"{_C}/estimates/{{kind}}", "write", then=(400,)),  # no language model is configured
     Case("GET", f"{_C}/runs"), Case("GET", f"{_C}/runs/{{run}}"), Case("DELETE", f"{_C}/runs/{{run}}", "write"),
@@ -133,7 +133,7 @@ def _ask(client: httpx.Client, case: Case, kg: KnowledgeGraph, collection: str) 
         jobs = Jobs(kg, workers=0)
         made["job"] = jobs.submit("prune", collection).id
         if case.path.endswith("/events"):
-            jobs.cancel(made["job"])  # else the events go on
+            jobs.cancel(made["job"])  # otherwise the events never end
     options = dict(case.options)
     if _is_of_several(case):
         options["json"] = options["json"] | {"collections": [_NOTES, collection]}
@@ -141,7 +141,7 @@ def _ask(client: httpx.Client, case: Case, kg: KnowledgeGraph, collection: str) 
 
 
 def _is_of_several(case: Case) -> bool:
-    """Whether its body names collections."""
+    """Return whether its body names collections."""
     return "collections" in case.options.get("json", ())
 
 
@@ -177,7 +177,7 @@ def test_the_table_has_every_route(served: Served) -> None:
         (method, operation)
         for operation, methods in served.app.openapi()["paths"].items()
         for method in map(str.upper, methods)
-        if not operation.startswith("/v1/")  # these tell errors in a form of their own
+        if not operation.startswith("/v1/")  # these have errors in another form
     }
     named = {(case.method, case.path.replace("{query}", "{name}").replace("{run}", "{id}").replace("{job}", "{id}"))
              for case in _ROUTES}  # fmt: skip

@@ -1,4 +1,4 @@
-"""Attacks by uploads: names that lead elsewhere, files that would do harm."""
+"""Attacks by uploads: names that lead elsewhere, and harmful files."""
 
 import io
 import json
@@ -55,7 +55,7 @@ _FILES = {
 
 
 def _notes(home: Path) -> set[Path]:
-    """The files of that kind below a folder; what a server removes meanwhile is passed over."""
+    """Return the files of that kind below a folder, except for ones that a server removes meanwhile."""
     return {Path(folder, name) for folder, _, names in os.walk(home) for name in names if name.endswith(".md")}
 
 

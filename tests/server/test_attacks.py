@@ -1,4 +1,4 @@
-"""Attacks on keys, scopes, paths, uploads, pages of other sites, headers and messages: none comes through."""
+"""Attacks on keys, scopes, paths, uploads, cross-site pages, headers and messages all fail."""
 
 import hashlib
 import json
@@ -27,7 +27,7 @@ _EVIL = "http://evil.example"
 
 @pytest.fixture(scope="module")
 def graph(kg: KnowledgeGraph, fill: Callable[..., str]) -> dict[str, str]:
-    """Ids of other people's data, which an attacker may have heard of."""
+    """Ids of other people's data, which an attacker may know."""
     fill(_MINE, [Document("mine", (Section("The harbour is open to all."),), "mine")])
     fill(_SECRET, [Document("theirs", (Section(f"The code of the vault is {_CODE}."),), "theirs")])
     found = kg[_SECRET].search("vault code", k=1)
@@ -55,11 +55,11 @@ def unlocked(kg: KnowledgeGraph, graph: None, tmp_path_factory: pytest.TempPathF
 
 
 def _raw(server: Served, text: str | bytes) -> tuple[int, str]:
-    """The status and the rest of the answer to a request as it is written here; 0 for a closed connection."""
+    """Return the status and the rest of the reply to a literal request; 0 for a closed connection."""
     data = text if isinstance(text, bytes) else text.replace("\n", "\r\n").encode("latin-1")
     answer = b""
     with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
-        with suppress(ConnectionError):  # closed before all was sent
+        with suppress(ConnectionError):  # closed before everything was sent
             connection.sendall(data)
         with suppress(ConnectionError, TimeoutError):
             while part := connection.recv(65536):
@@ -299,7 +299,7 @@ def test_pages_of_other_sites_reach_nothing(attack: str, unlocked: Served, locke
     status, answer = _raw(unlocked, _PAGES[attack])
     assert status in (400, 403), answer
     assert '"mine"' not in answer
-    if "rigin" in _PAGES[attack] or "Sec-Fetch" in _PAGES[attack]:  # the cookie of a visitor does not help
+    if "rigin" in _PAGES[attack] or "Sec-Fetch" in _PAGES[attack]:  # a visitor's cookie does not help
         cookie = f"Connection: close\r\nCookie: kgrag_session={locked.session('owner')}"
         assert _raw(locked, _PAGES[attack].replace("Connection: close", cookie))[0] in (400, 403)
 

@@ -1,4 +1,4 @@
-"""Conversations: asked, followed, gone on with, kept over a restart, seen by whoever may, and rated."""
+"""Conversations: asked, followed, continued, kept over a restart, visible to allowed users, and rated."""
 
 import json
 import sqlite3
@@ -65,7 +65,7 @@ def _ask(client: httpx.Client, question: str = _QUESTION, **more: Any) -> dict[s
 
 
 def _follow(client: httpx.Client, turn: dict[str, Any]) -> list[tuple[str, Any]]:
-    """All events until it has ended."""
+    """Yield all events until the turn has ended."""
     with client.stream("GET", f"/api/v1/turns/{turn['id']}/events") as stream:
         blocks = [block.split("\n") for block in stream.read().decode().strip().split("\n\n")]
     return [(lines[0].removeprefix("event: "), json.loads(lines[1].removeprefix("data: "))) for lines in blocks]
@@ -77,7 +77,7 @@ def _shown(client: httpx.Client, turn: dict[str, Any]) -> dict[str, Any]:
 
 def test_a_question_is_followed_and_kept(anna: httpx.Client, scripted: Scripted) -> None:
     scripted.say("answer", "In **Nordvika** [2], says [9]. <b>x</b> ![p](https://evil.example/p.png)")
-    scripted.delay(0.5)  # so that it is followed from its beginning
+    scripted.delay(0.5)  # so that the test follows from the beginning
     turn = _ask(anna)
     assert (turn["state"], "owner" in turn) == ("waiting", False)
     events = _follow(anna, turn)
@@ -114,7 +114,7 @@ def test_a_follow_up_is_understood_from_what_was_said(anna: httpx.Client, script
     scripted.say("follow-up", "Which ship did Ole Brandvik command?")
     first = _ask(anna)
     _follow(anna, first)
-    scripted.delay(0.5)  # so that it is followed from its beginning
+    scripted.delay(0.5)  # so that the test follows from the beginning
     second = _ask(anna, "And which ship was his?", conversation=first["conversation"])
     events = _follow(anna, second)
     scripted.delay(0)
@@ -154,7 +154,7 @@ def test_it_waits_in_line_is_told_where_and_can_be_stopped(anna: httpx.Client, s
     scripted.delay(2)
     try:
         first = _ask(anna)
-        while _shown(anna, first)["turn"]["state"] == "waiting":  # for what a turn before it, stopped, still works on
+        while _shown(anna, first)["turn"]["state"] == "waiting":  # for the stopped turn before it, which still runs
             time.sleep(0.05)
         turns = [first, _ask(anna), _ask(anna)]
         assert anna.post(f"/api/v1/turns/{turns[1]['id']}/stop").is_success
@@ -254,7 +254,7 @@ def test_opinions_are_kept_in_the_graph(
 def test_it_can_be_read_whatever_becomes_of_its_documents(
     served: Served, scripted: Scripted, kg: KnowledgeGraph, collection_name: str, change: str
 ) -> None:
-    """An answer whose trail ends in a document that is no more as it was, and a search that found it."""
+    """An answer whose trail ends in a deleted document stays as it was, and so does the search that found it."""
     scripted.say("answer", "In **Nordvika** [2].")
     scripted.say("follow-up", _QUESTION)
     documents = [Document(title, (Section(text),), title) for title, text in _TEXTS.items()]
@@ -329,7 +329,7 @@ def test_the_text_of_a_cut_answer_is_kept_and_checked(
 
 def test_a_model_that_fails_leaves_what_was_found(served: Served, anna: httpx.Client, scripted: Scripted) -> None:
     scripted.fail(*["500:no"] * 3, task="answer")
-    scripted.delay(0.5)  # so that it is followed from its beginning
+    scripted.delay(0.5)  # so that the test follows from the beginning
     turn = _ask(anna)
     events = _follow(anna, turn)
     scripted.delay(0)

@@ -1,4 +1,4 @@
-"""Rules of every interface: input is used or refused, cut answers say so, replaced collections are read."""
+"""Rules of every interface: input is used or refused, truncated answers say so, replaced collections are read."""
 
 import asyncio
 import os
@@ -44,7 +44,7 @@ Door = Callable[[], Any]
 
 @pytest.fixture(scope="module")
 def asking(graph_settings: Settings, scripted_server: Scripted) -> Iterator[KnowledgeGraph]:
-    """A client with a model; the collections are replaced by another one."""
+    """A client with a model; another client replaces the collections."""
     settings = graph_settings.model_copy(update={"chat": scripted_server.settings()})
     with KnowledgeGraph.connect(settings=settings) as client:
         client.models._embedders["letters"] = LetterEmbedder()
@@ -61,7 +61,7 @@ def http(asking: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> It
 
 @pytest.fixture
 def cut(scripted: Scripted) -> Scripted:
-    """A model whose texts reach its limit; its JSON does not."""
+    """A model whose text replies reach its limit, but not its JSON replies."""
     scripted.say("read", {"triples": [["pier", "of", "Oslo"]]})
     scripted.say("reason", {"answerable": True})
     for task in _TASKS:
@@ -89,7 +89,7 @@ def _remote(http: httpx.Client) -> RemoteKnowledgeGraph:
 
 
 def _asks(asking: KnowledgeGraph, http: httpx.Client, name: str) -> dict[str, Door]:
-    """Return a question at each door; a system that users hold is made before anything changes."""
+    """Return a question at each interface; long-lived systems are made before anything changes."""
     path, chat = f"/api/v1/collections/{name}/ask", {"messages": [{"role": "user", "content": _QUESTION}]}
     body, model = {"question": _QUESTION, "system": _SYSTEM}, {"model": f"{name}:{_SYSTEM}"}
     system, several, stream = asking[name].system(_SYSTEM), asking[name, _NAME], {"Accept": "text/event-stream"}
@@ -261,7 +261,7 @@ def test_filters(asking: KnowledgeGraph, http: httpx.Client, neo4j_env: dict[str
 
     for only, documents in _FILTERS:
         if door == "MCP" and len(only.get("where", [])) > 1:
-            continue  # an object has a key once
+            continue  # an object has each key once
         shown = reply(only)
         assert {key for key in _METADATA if f"pier {key} was" in shown} == documents, (only, shown)
     said = "No document has metadata with the key 'writer'. There are: date, meta.author, tags."

@@ -28,7 +28,7 @@ from kgrag.values.errors import ConfigurationError, DatabaseError, InputError, K
 
 @pytest.fixture(scope="module")
 def slow(kg: KnowledgeGraph) -> KnowledgeGraph:
-    """The same database, written to in small batches."""
+    """The same database, with writes in small batches."""
     return KnowledgeGraph(kg.graph, kg.settings.model_copy(update={"batch_passages": 4}))
 
 
@@ -40,7 +40,7 @@ def jobs(slow: KnowledgeGraph) -> Iterator[Jobs]:
 
 @contextmanager
 def _waiting_at(documents: int) -> Iterator[None]:
-    """While the `with` block runs, a job that has ingested so many waits, unless it is to stop: none is too quick."""
+    """Pause each job that has ingested this many documents until it is stopped or the block ends; none ends early."""
     progress, over = _Running.progress, threading.Event()
 
     def waits(self: _Running, stage: str, done: int, total: int | None) -> None:
@@ -152,7 +152,7 @@ def test_a_job_that_another_process_took_writes_no_more(jobs: Jobs, collection_n
         while id in jobs._running:
             time.sleep(0.01)
     assert jobs.kg[collection_name].info().counts["Document"] < 60
-    assert jobs.get(id).state == "running"  # it is the other's to end
+    assert jobs.get(id).state == "running"  # only its own server ends it
     kept.end_job(jobs.kg.graph, "another", id, "failed", error=DatabaseError("It is gone.", "Look for it."))
     failed = jobs.get(id)
     assert (failed.state, failed.error, failed.remedy, failed.error_kind) == (
@@ -160,7 +160,7 @@ def test_a_job_that_another_process_took_writes_no_more(jobs: Jobs, collection_n
     )  # fmt: skip
 
 
-@pytest.mark.long  # it waits for a lease to end
+@pytest.mark.long  # it waits for a lease to expire
 def test_a_process_that_cannot_say_that_it_lives_stops(
     slow: KnowledgeGraph, collection_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -178,16 +178,16 @@ def test_a_process_that_cannot_say_that_it_lives_stops(
 
         for name in ("beat_job", "claim_job"):
             monkeypatch.setattr(kept, name, unless_cut_off(getattr(kept, name)))
-        with _waiting_at(8):  # it works for longer than its lease
+        with _waiting_at(8):  # it works longer than its lease lasts
             id = first.submit("ingest", collection_name, {"uploads": upload(first, collection_name, 60)}).id
             while (running := first._running.get(id)) is None:
                 time.sleep(0.01)
             cut_off.set()
             assert running.lost.wait(60)
-            while id in first._running:  # it is told to go on no more
+            while id in first._running:  # it is told to stop
                 time.sleep(0.01)
         monkeypatch.undo()
-        first._ending.set()  # it looks for no more work
+        first._ending.set()  # it claims no more jobs
         with Jobs(slow) as second:
             last = end(second, id)
     assert (last.state, last.attempt) == ("done", 2)
@@ -195,7 +195,7 @@ def test_a_process_that_cannot_say_that_it_lives_stops(
 
 
 def _pid(jobs: Jobs, id: str) -> int:
-    """The process that works on a job, once it has written eight documents."""
+    """Return the process that works on a job, once it has written eight documents."""
     for job in watch(jobs, id):
         assert not job.over, (job.state, job.error, job.result)
         if job.done >= 8:
@@ -265,7 +265,7 @@ def test_a_job_that_needs_too_much_memory_is_ended(slow: KnowledgeGraph, collect
         id = jobs.submit("ingest", collection_name, {"uploads": ["bold.html"]}).id
         last = end(jobs, id)
         assert psutil.Process().memory_info().rss - used < 50e6
-        place = r"at (its beginning|bold\.html \(8\.0 MB\))"  # which is told after two seconds
+        place = r"at (its beginning|bold\.html \(8\.0 MB\))"  # reported after two seconds
         assert last.state == "failed"
         assert re.fullmatch(f"It needed more than 512 MB of memory, {place}\\.", last.error or "")
         assert "KGRAG_SERVE__JOB_MEMORY_MB" in last.remedy
@@ -307,7 +307,7 @@ def test_failures_say_what_to_do(jobs: Jobs, collection_name: str) -> None:
         ("ingest", {"uploads": ["a.txt"], "embedder": "sbert:/tmp"}, ConfigurationError),
         ("ingest", {"uploads": ["a.txt"], "language": "/e"}, ConfigurationError),
         ("tree", {"size": 1}, ConfigurationError),
-        ("tree", {}, NotFoundError),  # there is no such collection
+        ("tree", {}, NotFoundError),  # no such collection
         ("prune", {"force": True}, ConfigurationError),
         ("delete", {"documents": []}, ConfigurationError),
         ("delete", {"documents": "all"}, ConfigurationError),
@@ -423,7 +423,7 @@ def test_what_is_told_of_a_job_while_it_ends_comes_too_late(
     assert (ended.state, ended.stage, ended.done) == ("failed", "", 0)
     kept.retry_job(kg.graph, id)
     assert kept.claim_job(kg.graph, "another") is not None
-    assert kept.beat_job(kg.graph, "another", id, "names", 1, 4) is False  # nobody wants it to stop
+    assert kept.beat_job(kg.graph, "another", id, "names", 1, 4) is False  # nobody wants to stop it
     kept.end_job(kg.graph, "another", id, "done")
 
 
@@ -433,9 +433,9 @@ def test_memory_that_a_thread_needed_once_goes_back_to_the_system(jobs: Jobs, co
 
     def need() -> None:
         much: list[Any] = [bytes(4000) for _ in range(50_000)]
-        left.extend(much[::1000])  # so that whole ranges of it cannot go back by themselves
+        left.extend(much[::1000])  # so that whole ranges of memory cannot be freed
         much.append(much)
-        gc.collect()  # an old cycle now, for which Python does not look again soon
+        gc.collect()  # collects now, so Python does not collect again soon
 
     before = used().rss
     thread = threading.Thread(target=need)

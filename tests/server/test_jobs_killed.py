@@ -1,4 +1,4 @@
-"""Jobs of processes that are killed are done by others, and no two work on a collection at once."""
+"""Jobs of killed processes are done by others, and no two jobs work on a collection at once."""
 
 import os
 import signal
@@ -16,7 +16,7 @@ from kgrag.server.jobs import Jobs
 
 pytestmark = pytest.mark.long
 
-# With a number, the process is killed when a job of its has written so many documents.
+# With a number, the process is killed when its job has written that many documents.
 _PROGRAM = """
 import os, signal, sys
 from kgrag import KnowledgeGraph
@@ -87,7 +87,7 @@ def test_another_process_goes_on(kg: KnowledgeGraph, jobs: Jobs, start: Start, c
 
 
 def test_a_collection_is_written_by_one_job_at_a_time(kg: KnowledgeGraph, jobs: Jobs, start: Start) -> None:
-    """Two processes with two threads each, three collections, five jobs of each."""
+    """Two processes with two threads each run five jobs on each of three collections."""
     collections = ["fleet a", "fleet b", "fleet c"]
     asked = [
         jobs.submit("ingest", name, {"uploads": upload(jobs, name, 10 * number)})
@@ -101,9 +101,9 @@ def test_a_collection_is_written_by_one_job_at_a_time(kg: KnowledgeGraph, jobs: 
     assert {job.attempt for job in ended} == {1}
     for name in collections:
         times = [(job.started, job.ended) for job in ended if job.collection == name]
-        assert all(before[1] <= after[0] for before, after in pairwise(times))  # one after another
+        assert all(before[1] <= after[0] for before, after in pairwise(times))  # sequential
         assert kg[name].info().counts["Document"] == 50
         kg[name].delete()
         jobs.uploads.clear(name)
     spans = [(job.started, job.ended) for job in ended]
-    assert any(a != b and a[0] < b[1] and b[0] < a[1] for a in spans for b in spans)  # side by side where they may
+    assert any(a != b and a[0] < b[1] and b[0] < a[1] for a in spans for b in spans)  # parallel

@@ -1,4 +1,4 @@
-"""Keys, the guard and the throttle by themselves: who is let in, and how often."""
+"""Keys, the guard and the throttle, without a server: access, and its rate limits."""
 
 import asyncio
 import itertools
@@ -202,7 +202,7 @@ def test_a_body_without_a_length_ends_where_it_is_too_much() -> None:
 
 
 def test_requests_may_not_come_drop_by_drop(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All parts of a request have the seconds together, those of an upload each. Each part takes 0.2 s of the clock."""
+    """All parts of a request share the time limit; for uploads each part has it. Each part takes 0.2 s of the clock."""
     clock = itertools.count()
     monkeypatch.setattr("kgrag.server.throttle.time", SimpleNamespace(monotonic=lambda: 0.2 * next(clock)))
 
@@ -226,15 +226,15 @@ def test_a_session_ends_with_its_key_or_at_the_log_out(keys: Keys) -> None:
     kept = keys.path.with_name("sessions.json")
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
     assert not any(secret in kept.read_text() for secret in (one, other, token))
-    assert Sessions(keys).resolve(one) == keys.resolve(token)  # a server that starts again knows it
-    assert sessions.resolve(token) is None  # the key itself is no session
+    assert Sessions(keys).resolve(one) == keys.resolve(token)  # sessions survive a restart
+    assert sessions.resolve(token) is None  # a key is not a session
     sessions.close(one)
     assert sessions.resolve(one) is None and sessions.resolve(other) is not None
     access = sessions.resolve(other)
     keys.remove("anna")
     keys.add("anna", "read")
     assert sessions.resolve(other) is None
-    assert access is not None and not keys.holds(access)  # an open page is not opened again by another key of that name
+    assert access is not None and not keys.holds(access)  # another key with that name cannot reopen an open page
     kept.write_text("no JSON")
     assert sessions.resolve(other) is None
     assert sessions.open(keys.add("ben", "read")) is not None

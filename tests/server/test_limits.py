@@ -1,4 +1,4 @@
-"""Limits of one caller: requests, time, sizes. Internal errors are not told."""
+"""Limits of one caller: requests, time, sizes. Internal errors stay private."""
 
 import errno
 import logging
@@ -60,11 +60,11 @@ def test_too_much_at_once_is_told_to_come_back(start: Start, scripted: Scripted)
         asking[1].start()
         while not asks._waiting:
             time.sleep(0.01)
-        refused = other.post(f"{_C}/ask", json=_ASK)  # one is answered, another waits
+        refused = other.post(f"{_C}/ask", json=_ASK)  # one runs, another waits
         assert refused.status_code == 503 and int(refused.headers["retry-after"]) >= 1
         assert refused.json()["kind"] == "BusyError" and "1 more wait" in refused.json()["error"]
         assert other.post(f"{_C}/ask", json=_ASK, headers={"Accept": "text/event-stream"}).status_code == 503
-        assert other.get(_C).status_code == 200  # other requests have slots of their own
+        assert other.get(_C).status_code == 200  # other requests have their own slots
         scripted.delay(0)
         for thread in asking:
             thread.join()
@@ -80,7 +80,7 @@ def test_a_request_ends_at_its_deadline(start: Start, scripted: Scripted) -> Non
         late = client.post(f"{_C}/ask", json=_ASK)
         assert (late.status_code, late.json()["kind"]) == (504, "DeadlineError")
         assert time.monotonic() - began < 30
-    scripted.delay(0)  # the call under way ends
+    scripted.delay(0)  # the running call ends
 
 
 def test_a_key_that_asks_too_often_waits(start: Start) -> None:
@@ -170,6 +170,6 @@ def test_the_log_names_no_key_and_no_question(start: Start, caplog: pytest.LogCa
     end = time.monotonic() + 10
     while not (lines := [r.getMessage() for r in caplog.records if r.name == "kgrag.server.access"]):
         assert time.monotonic() < end
-        time.sleep(0.01)  # the line comes behind the reply
+        time.sleep(0.01)  # the log line follows the reply
     assert len(lines) == 1 and "GET" in lines[0] and "'anna'" in lines[0]
     assert token not in lines[0] and "private" not in lines[0]

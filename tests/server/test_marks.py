@@ -1,4 +1,4 @@
-"""Marks on a PDF's page cover the words of a passage, however the page spells them, and no others."""
+"""Marks on a PDF's page cover exactly the words of a passage, in any spelling of the page."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ BEHIND = "Of the other yards in the town two were sold, and one burnt down in a 
 
 
 def marked(page: str, text: str) -> str:
-    """The words of a page that are marked, which stand on one line."""
+    """Return the marked words of a page, which are on one line."""
     words = page.split()
     width = 1 / len(words)
     picture = Picture(b"", tuple((word, Box(n * width, 0, (n + 1) * width, 1)) for n, word in enumerate(words)), 1)

@@ -38,7 +38,7 @@ def collections(fill: Callable[..., str]) -> None:
 
 @pytest.fixture
 def serve(neo4j_env: dict[str, str], scripted: Scripted, collections: None) -> Serve:
-    """Starts the server with some options, and runs calls against it."""
+    """Starts the server with some options, and runs calls on it."""
     environment = {**os.environ, **neo4j_env, **scripted.env()}
 
     def run(calls: Calls, *options: str) -> None:
@@ -80,7 +80,7 @@ def test_tools_read_the_graph(kg: KnowledgeGraph, serve: Serve, scripted: Script
         assert all(tool.output_schema is not None for tool in tools.values())
         offer = [tool.model_dump(mode="json", by_alias=True, include={"name", "description", "input_schema"})
                  for tool in tools.values()]  # fmt: skip
-        assert len(json.dumps(offer)) < 5000  # the model reads it: some 1,200 tokens
+        assert len(json.dumps(offer)) < 5000  # the model reads it: about 1,200 tokens
         assert all(tool.annotations is not None and tool.annotations.read_only_hint for tool in tools.values())
         about = await _call(client, "describe")
         known = {c["name"]: c for c in about["collections"]}
@@ -190,7 +190,7 @@ def test_other_collections_stay_closed(serve: Serve, kg: KnowledgeGraph) -> None
         assert not {"get-schema", "read-cypher"} & {tool.name for tool in (await client.list_tools()).tools}
         about = await _call(client, "describe")
         assert [c["name"] for c in about["collections"]] == [_SHIPS]
-        found = await _call(client, "search", question=_QUESTION)  # the only one that there is for it
+        found = await _call(client, "search", question=_QUESTION)  # the only collection for this key
         assert found["collection"] == _SHIPS
         attempts: list[tuple[str, dict[str, Any]]] = [
             ("search", {"question": "Kari", "collection": _SECRET}),

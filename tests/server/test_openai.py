@@ -1,4 +1,4 @@
-"""OpenAI's API: the official client asks collections as models, and gets answers with their sources."""
+"""OpenAI's API: the official client asks collections as models, and gets answers with sources."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -27,7 +27,7 @@ _SINGLE = f"{_SHIPS}:single+pathrank"
 def server(
     asking: KnowledgeGraph, fill: Callable[..., str], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Served]:
-    """One key for all collections, and one for the letters only."""
+    """A server with a key for all collections, and one for the letters only."""
     fill(_SHIPS, [Document(title, (Section(text),), title) for title, text in SHIPS.items()])
     fill(_LETTERS, [Document("Kari", (Section("Kari Aune keeps a secret."),), "Kari")])
     with Served(asking, tmp_path_factory.mktemp("keys")) as running:

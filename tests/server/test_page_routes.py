@@ -1,6 +1,4 @@
-"""REST routes of the pages beside searches and answers: names, pairs of names, documents, keys, estimates
-and examples.
-"""
+"""REST routes of the pages besides search and answers: names, name pairs, documents, keys, estimates, examples."""
 
 import json
 import time
@@ -65,7 +63,7 @@ def test_names_are_found_while_somebody_types(client: httpx.Client) -> None:
     assert _names(client, "NORWAY")[0] == "Norway"
     assert _names(client, "jonsso") == _names(client, "JÓNSS") == ["Ólafur Jónsson"]
     assert _names(client, "maria lu") == ["Ada Maria Lund"] and _names(client, "maria berg") == []
-    assert _names(client, "orway") == []  # no word begins so
+    assert _names(client, "orway") == []  # no word has this prefix
     assert len(_names(client, "b", limit=1)) == 1
 
 
@@ -136,7 +134,7 @@ def test_decisions_on_pairs_are_kept(client: httpx.Client, kg: KnowledgeGraph) -
         doubtful = _pairs(client)["pairs"]
         tied, parted = doubtful[0], doubtful[1]
         unknown = {"one": "Norway", "other": "Hvalvik", "same": True}
-        first = {"one": tied["other"], "other": tied["one"], "same": True}  # in any order
+        first = {"one": tied["other"], "other": tied["one"], "same": True}  # in either order
         refused = client.post(f"{_C}/name-pairs", json={"decisions": [first, unknown]})
         assert refused.status_code == 404 and "'Norway' and 'Hvalvik'" in refused.json()["error"]
         assert _pairs(client)["pairs"] == doubtful  # nothing was written
@@ -235,7 +233,7 @@ def test_a_delete_that_waits_can_be_undone_and_begins_then(
     assert client.delete(f"/api/v1/jobs/{asked['id']}").json()["state"] == "cancelled"
     assert [its.key for its in kg[collection_name].documents()] == ["one", "two"]
     again = client.post(f"/api/v1/jobs/{asked['id']}/retry").json()
-    assert again["begins"] == ""  # whoever asks again does not wait
+    assert again["begins"] == ""  # a second request does not wait
     assert _wait(client, asked["id"])["state"] == "done"
     assert [its.key for its in kg[collection_name].documents()] == ["two"]
     began = time.monotonic()
@@ -286,7 +284,7 @@ def test_a_first_key_that_is_made_locks_the_server(kg: KnowledgeGraph, tmp_path:
         assert client.get("/api/v1/keys").status_code == 401
         with server.client(made.json()["token"]) as ruler:
             assert [its["name"] for its in ruler.get("/api/v1/keys").json()["keys"]] == ["first"]
-        server.keys.path.write_text("{")  # nobody is let in by a file that cannot be read
+        server.keys.path.write_text("{")  # an unreadable file admits nobody
         assert client.get("/api/v1/me").status_code == 400
         assert server.client(made.json()["token"]).get("/api/v1/me").status_code == 400
 
@@ -340,7 +338,7 @@ def test_example_questions_are_of_facts_and_names(client: httpx.Client, kg: Know
 def test_a_collection_without_documents_is_no_fault(
     client: httpx.Client, kg: KnowledgeGraph, collection_name: str, begun: bool
 ) -> None:
-    """Its documents were deleted, or the first ingest ended before it made an index."""
+    """Its documents may have been deleted, or the first ingest may have ended before it made an index."""
     if begun:
         made = {"embedder": "wordllama", "dimension": 256, "embedding": "embedding_b", "language": "en"}
         made |= {"settings": IndexingSettings().model_dump_json(), "stemmer": STEMMER}

@@ -1,4 +1,4 @@
-"""Every route's reply matches OpenAPI, without a key more or less."""
+"""Every route's reply matches OpenAPI, with exactly the documented keys."""
 
 import json
 from collections.abc import Iterator
@@ -70,7 +70,7 @@ def test_every_reply_is_of_its_documented_shape(served: Served, scripted: Script
                     wrong[route] = problems[:3]
         for job in client.get("/api/v1/jobs").json()["jobs"]:
             with client.stream("GET", f"/api/v1/jobs/{job['id']}/events") as events:
-                events.read()  # a running job would write while another test runs alone
+                events.read()  # a running job would disturb tests that run alone
         assert wrong == {}
 
 
@@ -90,7 +90,7 @@ def test_errors_are_of_their_documented_shape(served: Served) -> None:
 
 
 def _asked(client: httpx.Client) -> dict[str, tuple[str, dict[str, Any]]]:
-    """A request to each route: its address and body."""
+    """Return a request to each route: its address and body."""
     run = client.post(f"/api/v1{_C}/search", json={"question": _QUESTION, "save": True}).json()["run"]
     job = client.post(f"/api/v1{_C}/jobs", json={"kind": "tree"}).json()["id"]
     with client.stream("GET", f"/api/v1{_J}{job}/events") as events:
@@ -187,7 +187,7 @@ def _asked(client: httpx.Client) -> dict[str, tuple[str, dict[str, Any]]]:
 
 
 def _strict(schema: dict[str, Any], document: dict[str, Any]) -> Draft202012Validator:
-    """Its check, for which an object has all keys that are documented and no others."""
+    """Return a schema's strict version, in which an object has exactly the documented keys."""
     whole = json.loads(json.dumps({**schema, "components": document["components"]}))
     for its in whole["components"]["schemas"].values():
         if "properties" in its:

@@ -42,7 +42,7 @@ def client(served: Served) -> Iterator[httpx.Client]:
 
 
 def _done(client: httpx.Client, reply: httpx.Response) -> dict[str, Any]:
-    """The job that was asked for, when it has ended; told by its events."""
+    """Return the requested job when it has ended, by its events."""
     assert reply.status_code == 202, reply.text
     with client.stream("GET", f"/api/v1/jobs/{reply.json()['id']}/events") as events:
         forms = [json.loads(line[6:]) for line in events.iter_lines() if line.startswith("data: ")]
@@ -115,7 +115,7 @@ def test_a_client_that_leaves_stops_the_agent(served: Served, scripted: Scripted
             except httpx.ReadTimeout:
                 pass
         after = -1
-        while after != len(scripted.calls):  # however long a busy server takes to see that the client has left
+        while after != len(scripted.calls):  # however long a busy server needs to notice that the client has left
             after = len(scripted.calls)
             time.sleep(1.5)
         assert after < before + 10

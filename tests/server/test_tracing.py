@@ -1,4 +1,4 @@
-"""Spans reach a collector over HTTP, tied to the caller's trace, and hold no texts."""
+"""Spans reach a collector over HTTP, belong to the caller's trace, and contain no texts."""
 
 import subprocess
 import sys
@@ -22,7 +22,7 @@ _TRACE = "0af7651916cd43dd8448eb211c80319c"
 
 
 class Collector:
-    """Receives traces; `bodies` as they came."""
+    """A receiver of traces; `bodies` has them unchanged."""
 
     def __init__(self) -> None:
         self.bodies: list[bytes] = []
@@ -61,7 +61,7 @@ def collector(monkeypatch: pytest.MonkeyPatch) -> Iterator[Collector]:
 
 
 def attributes(span: Span) -> dict[str, object]:
-    """The attributes of a span; of a list its items."""
+    """Return the attributes of a span; a list becomes its items."""
     found: dict[str, object] = {}
     for a in span.attributes:
         kind = a.value.WhichOneof("value")

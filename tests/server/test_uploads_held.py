@@ -1,4 +1,4 @@
-"""The limit of all uploads of a server together."""
+"""The total limit of a server's pending uploads."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Folders that a server watches: their collections are kept in step by jobs, and say what could not be read."""
+"""Folders that a server watches: jobs keep their collections up to date, and report unreadable files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A field that is added to a value appears at every door by its own line."""
+"""A field added to a value appears in every interface through its own declaration."""
 
 import subprocess
 import sys

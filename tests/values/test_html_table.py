@@ -1,4 +1,4 @@
-"""Rankings and rows in a notebook: tables, in which a text is a text."""
+"""Rankings and rows in a notebook are tables, with texts escaped."""
 
 import re
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Ids of nodes and hashes of contents: everything that tells two things apart counts, and nothing else."""
+"""Ids of nodes and hashes of contents depend on every distinguishing property, and on nothing else."""
 
 from dataclasses import replace
 
@@ -26,7 +26,7 @@ def test_ids_tell_collections_kinds_and_parts_apart() -> None:
 
 
 def test_ids_stay_what_they_are() -> None:
-    """Graphs that are there already would not find their own nodes by others."""
+    """Ids never change, since existing graphs could not find their own nodes by other ids."""
     assert node_id("a", "document", "b") == "a1390229f9a0fbe4b22d3547d67bfae8"
 
 

@@ -1,4 +1,4 @@
-"""How extras and newer versions are installed: from a clone by make, from elsewhere by pip."""
+"""Installation of extras and newer versions: from a clone by make, from elsewhere by pip."""
 
 import os
 import subprocess
@@ -15,7 +15,7 @@ EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["p
 
 
 def make(*words: str) -> subprocess.CompletedProcess[str]:
-    """Run make as from a shell, not as the make that runs the tests would run it."""
+    """Run make as from a shell, not as the make that runs the tests."""
     env = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
     return subprocess.run(["make", *words], cwd=ROOT, env=env, capture_output=True, text=True)
 
@@ -35,7 +35,7 @@ def test_an_installed_package_installs_by_pip(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_clone_is_known_by_its_makefile_and_its_environment(tmp_path: Path) -> None:
-    """Another environment, another Makefile, or none: there `make extra` would not help."""
+    """`make extra` is suggested only with kgrag's Makefile and the environment of the clone."""
     venv = tmp_path / ".venv"
     venv.mkdir()
     assert not runs_in_clone(tmp_path, str(venv)), "there is no Makefile"

@@ -1,7 +1,7 @@
-"""The package as it would be published, used as a stranger would: the wheel, from an index, in environments of its own.
+"""The package as published, used by a stranger: the wheel from an index, in separate environments.
 
-The index is a folder of PEP 503 that this machine serves to itself, beside the one where all else is. `make test-wheel`
-prints what each step took.
+The index is a folder of PEP 503 that this machine serves locally, in addition to the main index. `make test-wheel`
+prints the duration of each step.
 """
 
 import os
@@ -31,7 +31,7 @@ INSTALL = re.compile(r"(?:\bEXTRA=|'\.\[)([a-z][a-z0-9,-]*)")
 
 
 def interpreters() -> dict[str, str]:
-    """The Pythons of this machine that kgrag is for: "3.12" -> where it is."""
+    """Return the supported Pythons of this machine: "3.12" -> its path."""
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
     path = [Path(folder) for folder in os.get_exec_path() if Path(folder).name != "shims"]
     folders = [Path(sys.executable).resolve().parent, *pyenv.glob("*/bin"), *path]
@@ -48,7 +48,7 @@ PYTHONS = interpreters()
 
 
 class Shell:
-    """A folder of its own with a home of its own, where commands are run and their time is printed."""
+    """A separate folder with its own home, in which commands run and print their time."""
 
     def __init__(self, folder: Path, index: str) -> None:
         self.folder = folder
@@ -84,7 +84,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def index(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of an index that has kgrag alone."""
+    """The address of an index that has only kgrag."""
     root = tmp_path_factory.mktemp("index")
     folder = root / "simple" / "kgrag"
     folder.mkdir(parents=True)
@@ -101,7 +101,7 @@ def index(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str
 
 class _Quiet(SimpleHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
-        """Nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture
@@ -131,7 +131,7 @@ def test_the_wheel_is_small_and_whole(built: Path) -> None:
 
 @pytest.mark.parametrize("version", PYTHONS)
 def test_a_stranger_installs_runs_the_demo_and_uninstalls(version: str, shell: Shell) -> None:
-    """On each Python: by its name from an index, nothing of the developers' extra."""
+    """On each Python, kgrag installs by name from an index, without the developers' extra."""
     print()
     venv = shell.folder / "venv"
     shell.run(PYTHONS[version], "-m", "venv", venv)
@@ -169,13 +169,13 @@ def test_it_runs_without_being_installed(how: str, built: Path, shell: Shell) ->
 
 
 def _extras() -> set[str]:
-    """The extras that README and docs have installed together, each set once: "serve,mcp,pdf"."""
+    """Return the sets of extras that README and docs install together, each once: "serve,mcp,pdf"."""
     pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
     return {found for page in pages for found in INSTALL.findall(page.read_text(encoding="utf-8"))}
 
 
 def test_every_line_that_installs_finds_its_packages(shell: Shell) -> None:
-    """From the index by the package's name, and from the folder: all that each line asks for can be had together."""
+    """The packages of each line resolve together, from the index by name and from the folder."""
     print()
     sets = _extras()
     assert {"pdf,office", "serve,mcp,pdf", "local,pdf", "langchain", "neo4j-graphrag"} <= sets
@@ -185,7 +185,7 @@ def test_every_line_that_installs_finds_its_packages(shell: Shell) -> None:
 
 
 def test_every_block_of_the_docs_runs_with_the_wheel(built: Path, shell: Shell) -> None:
-    """The tests of the pages, in a folder without the source."""
+    """The page tests pass in a folder without the source."""
     print()
     tracked = subprocess.run(
         ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True

@@ -1,4 +1,4 @@
-"""A model that asks a tool for passages, and answers from what comes back."""
+"""A model that asks a tool for passages, and answers from its reply."""
 
 import json
 import re
@@ -8,7 +8,7 @@ QUESTION = "Which river runs through the home town of the designer of the Fram?"
 
 
 def reply(task: str, messages: list[dict[str, Any]], request: dict[str, Any]) -> str:
-    """A call of the tool that searches; once it has replied, the river of its passages."""
+    """Return a call of the search tool; after the tool's reply, the river in its passages."""
     results = [str(message["content"]) for message in messages if message["role"] == "tool"]
     if results:
         river = re.search(r"The river (\w+) runs through", results[-1])

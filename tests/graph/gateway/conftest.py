@@ -80,7 +80,7 @@ def _furnish(kg: KnowledgeGraph) -> None:
 
 @pytest.fixture(scope="module")
 def gateway_digest(gateway_graph: KnowledgeGraph) -> Callable[[], str]:
-    """Return a digest of the database: nodes, relationships, indexes, constraints, tokens, users."""
+    """A digest of the database: nodes, relationships, indexes, constraints, tokens, users."""
 
     def digest() -> str:
         parts = []

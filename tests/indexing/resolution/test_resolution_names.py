@@ -1,4 +1,4 @@
-"""Comparing names by their words, without a server: equal names, different names, and contradictions."""
+"""Comparison of names by their words, without a server: equal names, different names, and contradictions."""
 
 import random
 import time
@@ -13,15 +13,15 @@ from kgrag.text.aliases import without_parenthesis
 from kgrag.text.tokens import normalise, tokens
 from tests.text.reading_names import phrases_of
 
-# Written for this test: names as the demo and collections of encyclopaedic texts have them, half of them pairs of one
-# entity. The rules were tuned on the lines with even numbers; the figures of the odd ones are held to.
+# Written for this test: names as in the demo and in encyclopaedic texts, half of them pairs of one entity. The rules
+# were tuned on the lines with even numbers; the odd ones must reach the figures below.
 _PAIRS = [
     line.split("\t") for line in Path(__file__).with_name("pairs.tsv").read_text("utf-8").splitlines()[1:] if line
 ]
 
 
 def _score(one: str, other: str, texts: str = "") -> float:
-    """How sure two names are to be one entity's, given the documents of `texts`."""
+    """Return the score that two names belong to one entity, given the documents of `texts`."""
     a, b = parse(one), parse(other)
     likeness = compare(a, b) if is_name(a) and is_name(b) else None
     if likeness is None or not set(pairs([a, b])):
@@ -52,7 +52,7 @@ def _seen(name: str, other: str, documents: list[str]) -> Seen:
 
 
 def _figures(rows: list[list[str]]) -> tuple[float, float, list[str]]:
-    """Precision and recall at the score from which names are tied, and the lines that are wrong."""
+    """Return precision and recall at the score from which names are linked, and the misjudged lines."""
     said = [(_score(*row[2:]) >= SURE, row[1] == "1", row) for row in rows]
     right = sum(found and same for found, same, _ in said)
     wrong = [f"{row[2]} | {row[3]}" for found, same, row in said if found != same]

@@ -1,4 +1,4 @@
-"""Names of one entity are tied in the graph, followed by searches, taken back, and judged by a model where in doubt."""
+"""Names of one entity are linked, used by searches, unlinked, and judged by a model if in doubt."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -41,13 +41,13 @@ _DOCUMENTS = [Document(title, (Section(text),), title, triples=_FACTS.get(title,
 
 @pytest.fixture(scope="module")
 def resolved(fill: Callable[..., str]) -> str:
-    """A collection with names that are one entity's, and names that only look so."""
+    """A collection with names of the same entity, and names that only look like it."""
     return fill(COLLECTION, _DOCUMENTS)
 
 
 @pytest.fixture
 def untied(kg: KnowledgeGraph, resolved: str) -> Iterator[str]:
-    """The same without ties, before and after."""
+    """The same without SAME_AS edges, before and after."""
     kg[resolved].unresolve()
     yield resolved
     kg[resolved].unresolve()
@@ -83,7 +83,7 @@ def test_what_it_would_tie(kg: KnowledgeGraph, untied: str) -> None:
 
 
 def test_apply_follow_and_undo(kg: KnowledgeGraph, untied: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kgrag.retrieval.context.REFRESH_SECONDS", 600.0)  # opening it again is a query too
+    monkeypatch.setattr("kgrag.retrieval.context.REFRESH_SECONDS", 600.0)  # opening it again would count as a query
     before = digest(kg.graph, untied)
     question = "Where did the person go to school who drew the first chart of Hvalvik?"
     context = kg[untied].context
@@ -125,7 +125,7 @@ def test_apply_follow_and_undo(kg: KnowledgeGraph, untied: str, monkeypatch: pyt
 
 
 def test_a_thousand_names_are_tied_in_little_memory(kg: KnowledgeGraph, untied: str) -> None:
-    """Each row once held the list of all names: a thousand took half a gigabyte."""
+    """A thousand names are linked in little memory; rows with the list of all names once took half a gigabyte."""
     text = catalogue()["write/settle_facts"].text
     ids = [f"crowd{n}" for n in range(1000)]
     rows(kg, "UNWIND $ids AS id CREATE (:Kgrag:Entity:New {id: id, collection: $c, normal: 'x'})", c=untied, ids=ids)
@@ -161,7 +161,7 @@ def test_what_somebody_says_of_names_is_kept_to(kg: KnowledgeGraph, untied: str)
     assert {(x.by, x.evidence) for x in found.same if x.ids == tied.ids} <= {("person", "somebody says so")}
     assert kg[untied].resolve(apply=True).written == 0
     kg[untied].unresolve()
-    assert _ties(kg, untied) == {frozenset((tied.one, tied.other))}  # undo removes ties by rules, and keeps a person's
+    assert _ties(kg, untied) == {frozenset((tied.one, tied.other))}  # undo removes edges by rules, and keeps a person's
     kg[untied].decide(tied, same=False)
     assert _ties(kg, untied) == set()
     kg[untied].unresolve()

@@ -1,4 +1,4 @@
-"""A server with two small collections, and browsers that look at it."""
+"""A server with two small collections, and browsers that visit it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A PDF of eight pages; the third says who designed the Aurora."""
+    """A PDF of eight pages; the third names the designer of the Aurora."""
     path, chance = tmp_path_factory.mktemp("books") / "voyage.pdf", random.Random(4)
     maker = Maker(path)
     for number in range(1, 9):
@@ -51,7 +51,7 @@ def collections(kg: KnowledgeGraph, book: Path) -> Iterator[None]:
 def application(
     collections: None, neo4j_env: dict[str, str], scripted_server: Scripted, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Application]:
-    """A server of them, without keys, with a scripted language model."""
+    """A server for them, without keys, with a scripted language model."""
     environment = {**neo4j_env, **scripted_server.env(), "KGRAG_HOME": str(tmp_path_factory.mktemp("home"))}
     with Application(environment) as served:
         yield served
@@ -65,7 +65,7 @@ def environment(collections: None, neo4j_env: dict[str, str], scripted: Scripted
 
 @pytest.fixture
 def visit(chromium: Browser, application: Application) -> Iterator[Visit]:
-    """Opens browsers; in the end nothing went wrong in them."""
+    """Opens browsers; at the end checks that nothing went wrong in them."""
     visitors: list[Visitor] = []
 
     def opened(**options: bool) -> Visitor:

@@ -47,7 +47,7 @@ class Application:
         raise AssertionError("the server ended")
 
     def _wait(self) -> None:
-        """Until it answers."""
+        """Wait until the server responds."""
         while self._process.poll() is None:
             try:
                 httpx.get(f"{self.url}/healthz", trust_env=False)
@@ -57,7 +57,7 @@ class Application:
         raise AssertionError("the server ended")
 
     def kill(self) -> None:
-        """End it without a chance to tidy up."""
+        """Kill the process without a clean-up."""
         self._process.kill()
 
     def __exit__(self, *_: object) -> None:
@@ -66,7 +66,7 @@ class Application:
 
 
 class Visitor:
-    """Somebody with a browser of their own. What its console says and whom it asks is kept in `wrong`."""
+    """A visitor with a separate browser. `wrong` records console errors and requests to other hosts."""
 
     def __init__(self, chromium: Browser, url: str, *, narrow: bool = False, dark: bool = False) -> None:
         width, height = _NARROW if narrow else _WIDE
@@ -91,7 +91,7 @@ class Visitor:
         self._context.close()
 
     def _heard(self, text: str) -> None:
-        """Note what the console says; that something was refused, it says of each such reply."""
+        """Record a console error, except for refused requests, which Chromium logs each time."""
         if not re.match(r"Failed to load resource: the server responded with a status of 4\d\d", text):
             self.wrong.append(text)
 
@@ -104,13 +104,13 @@ class Visitor:
         self.page.goto(f"{self._url}{place}")
 
     def settle(self) -> None:
-        """Wait until all of the page is there, and stands still."""
+        """Wait until the page is complete and nothing moves."""
         self.page.locator("#main > *").first.wait_for(state="attached")
         self.page.locator(".spinner").first.wait_for(state="detached")
         self.page.wait_for_load_state("networkidle")
 
     def ask(self, question: str, collection: str | None = None, how: str | None = None) -> None:
-        """Ask on the page that is open, or a new one about a collection; `how`: Fast, Thorough, Search only."""
+        """Ask on the open page, or a new one about a collection; `how`: Fast, Thorough, Search only."""
         if collection is not None:
             self.go(f"/?collection={quote(collection)}")
         if how is not None:
@@ -119,7 +119,7 @@ class Visitor:
         self.page.get_by_label("Question", exact=True).press("Enter")
 
     def upload(self, collection: str, *paths: Path, by: str = "Choose files") -> None:
-        """Choose files for a new collection, or by "Choose a folder" one folder."""
+        """Choose files for a new collection, or one folder by "Choose a folder"."""
         self.go("/library?tab=collections")
         self.page.get_by_role("button", name="New collection").click()
         place = self.page.get_by_role("region", name="New collection")
@@ -141,7 +141,7 @@ Visit = Callable[..., Visitor]
 
 
 def print_pdf(chromium: Browser, path: Path, html: str, **options: Any) -> Path:
-    """A PDF of some HTML, on pages of A5; `options` of Playwright's `page.pdf`."""
+    """Return a PDF of some HTML, on pages of A5; `options` of Playwright's `page.pdf`."""
     with chromium.new_context() as context:
         page = context.new_page()
         page.set_content(f"<!doctype html>{html}")

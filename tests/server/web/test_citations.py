@@ -1,4 +1,4 @@
-"""Citations open the page of the PDF with the cited words marked, and no others."""
+"""Citations open the page of the PDF with exactly the cited words marked."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ pytestmark = pytest.mark.browser
 
 _DOCS = sorted((Path(__file__).parents[3] / "docs").glob("*.md"))
 _CHAPTER = f"<h2>A schooner</h2><p class=whole>She sailed for forty years. {DESIGNED} Nobody else drew a line.</p>"
-# A page of its own with prose in columns: the marks must not depend on the documentation beside it.
-# Lines and cells as wide as their column: what runs over into the next one stands among its words.
+# A separate page with prose in columns: marks must not depend on the documentation beside it. Lines and cells fit their
+# columns; overflowing words would mix with the next column's.
 _STYLE = (
     "body { font: 13pt/1.5 serif } article { column-count: 2; column-gap: 3em } .whole { break-inside: avoid }"
     ".apart { break-before: page; break-after: page }"
     "table { font-size: 8pt; table-layout: fixed; width: 100% }"
     "pre { white-space: pre-wrap } * { overflow-wrap: anywhere }"
 )
-# Once the picture has its height, and all places at one moment: the page moves when a picture comes.
+# Wait for the picture's height, and read all boxes at once, since the page moves when a picture loads.
 _BOXES = """async (picture, kind) => {
     await picture.querySelector("img").decode();
     const page = picture.getBoundingClientRect();
@@ -46,7 +46,7 @@ _EDGE = '<div style="font-size: 8px; width: 100%; text-align: center">'
 
 
 class Word(NamedTuple):
-    """A word of a page; its middle as shares of the page from its top left corner."""
+    """A word of a page; its centre as shares of the page from its top left corner."""
 
     text: str
     x: float
@@ -55,7 +55,7 @@ class Word(NamedTuple):
 
 @pytest.fixture(scope="module")
 def manual(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The project's own documentation as a book: headings, tables, columns and a line at the foot of each page."""
+    """The project's own documentation as a book: headings, tables, columns and a footer on each page."""
     markdown = MarkdownIt("commonmark").enable("table")
     articles = [f"<article>{markdown.render(path.read_text(encoding='utf-8'))}</article>" for path in _DOCS]
     chance = Random(7)
@@ -137,7 +137,7 @@ def test_a_book_is_uploaded_asked_and_its_words_found(
 
 
 def _words(book: Path, number: int) -> list[Word]:
-    """The words on a page."""
+    """Return the words on a page."""
     with pdfplumber.open(book) as pdf:
         page = pdf.pages[number - 1]
         return [
@@ -147,7 +147,7 @@ def _words(book: Path, number: int) -> list[Word]:
 
 
 def _parted(words: list[Word], pane: Locator, kind: str = "mark") -> tuple[list[Word], list[Word]]:
-    """The words whose middle lies in a box that is drawn over the page, and the others."""
+    """Return the words whose centre lies in a box drawn over the page, and the others."""
     pane.locator(f".page-picture {kind}").first.wait_for()
     boxes = pane.locator(".page-picture").evaluate(_BOXES, kind)
     assert boxes

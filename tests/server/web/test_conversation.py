@@ -1,4 +1,4 @@
-"""The page of conversations, as people use it: asked, gone on with, come back to, shared, stopped, without a model."""
+"""The page of conversations in use: asked, continued, revisited, shared, stopped, and without a model."""
 
 from __future__ import annotations
 
@@ -257,5 +257,5 @@ def test_a_collection_without_documents_says_so(visit: Visit, kg: KnowledgeGraph
     page.locator(".note:not(.wrong)", has_text="holds no documents yet.").wait_for()
     with page.expect_response("**/api/v1/collections/*"):
         page.get_by_label("Question", exact=True).press("Enter")
-    page.locator(".note").get_by_role("button", name="Add documents").click()  # it is said once
+    page.locator(".note").get_by_role("button", name="Add documents").click()  # shown once
     page.get_by_text("Drop files or a folder here").wait_for()

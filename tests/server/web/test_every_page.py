@@ -1,4 +1,4 @@
-"""Every page, in every state that it can be in, wide and narrow, light and dark: it fits, and can be read out."""
+"""Every page in every state, wide and narrow, light and dark: it fits the window, and is accessible."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def made(kg: KnowledgeGraph, application: Application, scripted_server: Scripted
 
 
 def _wrong(page: Any, axe: Any, name: str) -> list[Any]:
-    """Return the faults of a page: it is wider than the window, or cannot be read out."""
+    """Return the faults of a page: it is wider than the window, or is not accessible."""
     wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
     return [(name, "too wide", wide)] * (wide > 0) + [
         (name, its["id"], its["nodes"][0]["html"][:300], its["nodes"][0]["failureSummary"])
@@ -66,7 +66,7 @@ def _wrong(page: Any, axe: Any, name: str) -> list[Any]:
 def test_every_page_fits_and_can_be_read_out(
     visit: Visit, made: dict[str, str], narrow: bool, dark: bool, tmp_path: Path
 ) -> None:
-    from axe_playwright_python.sync_playwright import Axe  # which the tests without a browser lack
+    from axe_playwright_python.sync_playwright import Axe  # the tests without a browser lack it
 
     page, axe = (visitor := visit(narrow=narrow, dark=dark)).page, Axe()
     found = []
@@ -89,7 +89,7 @@ def test_every_page_fits_and_can_be_read_out(
 def test_every_state_fits_and_can_be_read_out(
     chromium: Browser, collections: None, neo4j_env: dict[str, str], narrow: bool, dark: bool, tmp_path: Path
 ) -> None:
-    """No model and no rights, nothing there, an error, and the server away."""
+    """States: no model and no rights, nothing there, an error, and no server."""
     from axe_playwright_python.sync_playwright import Axe
 
     axe, found, keys = Axe(), [], Keys(tmp_path / "keys.json")

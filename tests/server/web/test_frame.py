@@ -104,7 +104,7 @@ def test_logged_in_one_comes_where_one_wanted_to(
 
 
 def test_a_page_tries_again_when_the_server_was_away(chromium: Browser, application: Application) -> None:
-    away = iter([True, True, False, True])  # twice before the page is there, once before its documents
+    away = iter([True, True, False, True])  # twice before the page appears, once before its documents
     missing = {"error": "The database does not answer now.", "remedy": ""}
     with Visitor(chromium, application.url) as visitor:
         visitor.page.route(

@@ -1,4 +1,4 @@
-"""The drawing: it is found in, expanded, filtered and pinned, and can be read when it is full."""
+"""The drawing of the graph: search, expand, filter and pin, and legible when it is full."""
 
 import json
 import re
@@ -22,7 +22,7 @@ _CAPTIONS = """() => [...document.querySelectorAll(".graph-names text")].filter(
     const box = its.getBoundingClientRect();
     return [its.textContent, box.left, box.top, box.right, box.bottom];
 })"""
-_HALO = 3.0  # pixels around a caption that two may share
+_HALO = 3.0  # pixels around a caption that two captions may share
 
 
 def _kind(page: Any, label: str) -> Any:

@@ -26,7 +26,7 @@ def _is_done(visitor: Visitor, text: str, timeout: float = 60_000) -> None:
 
 @pytest.fixture
 def slow(scripted: Scripted) -> Iterator[Scripted]:
-    """The language model takes its time."""
+    """Slows down the language model."""
     scripted.say("extract", {"entities": ["Larvik"], "triples": []})
     scripted.delay(2)
     yield scripted
@@ -148,7 +148,7 @@ def test_twenty_names_are_tied(visit: Visit, kg: KnowledgeGraph, collection_name
     page.get_by_label("Choose all shown").click()
     page.get_by_role("button", name="The same", exact=True).first.click()
     page.locator(".pairs > li").first.wait_for(state="detached")
-    page.wait_for_timeout(6000)  # while it can be taken back
+    page.wait_for_timeout(6000)  # the time in which it can be undone
     assert _tied(kg, collection_name) >= 20
 
 

@@ -1,4 +1,4 @@
-"""Readers of the pages see new text, find collections in addresses, and lose nothing."""
+"""Readers of the pages see new text, find collections by address, and lose nothing."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _FRAME = 1000 / 60  # milliseconds
 
 @pytest.fixture
 def crew(kg: KnowledgeGraph) -> Iterator[KnowledgeGraph]:
-    """A collection whose answers lead over two documents."""
+    """A collection whose answers need two documents."""
     kg[_CREW].ingest([Document(title, (Section(text),), title) for title, text in _TEXTS.items()])
     yield kg
     kg[_CREW].delete()

@@ -1,6 +1,6 @@
-"""The pictures of the documentation: made anew from the demo, of pages that hold what the texts beside them say.
+"""The pictures of the documentation: taken anew from the demo, of pages that match the text beside them.
 
-`make screenshots` writes them to docs/images; the test only looks whether they could be made.
+`make screenshots` writes them to docs/images; the test only checks that they can be taken.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def demo(kg: KnowledgeGraph) -> Iterator[None]:
 def visitor(
     chromium: Browser, demo: None, neo4j_env: dict[str, str], scripted: Scripted, tmp_path: Path
 ) -> Iterator[Visitor]:
-    """Somebody who sees these two collections."""
+    """A visitor who sees these two collections."""
     key = Keys(tmp_path / "keys.json").add("anna", "write", [COLLECTION, _REPORTS])
     scripted.say("answer", _ANSWER)
     environment = {**neo4j_env, **scripted.env(), "KGRAG_HOME": str(tmp_path)}
@@ -81,7 +81,7 @@ def test_the_pictures_of_the_documentation(visitor: Visitor, printed: Path, tmp_
 
     def keep(name: str) -> None:
         visitor.settle()
-        page.wait_for_timeout(1000)  # until what moves has come to rest
+        page.wait_for_timeout(1000)  # until animations end
         Image.open(io.BytesIO(page.screenshot())).save(folder / f"{name}.webp", quality=80, method=6)
 
     visitor.upload(_REPORTS, printed)
