@@ -17,6 +17,7 @@ from kgrag.graph.connection import Graph
 from kgrag.graph.counts import collection_info
 from kgrag.models.embed import Embedder
 from kgrag.settings import Settings
+from kgrag.values.errors import ConfigurationError
 from kgrag.values.events import Progress, no_progress
 from kgrag.values.results import CollectionInfo, Ranking
 
@@ -75,7 +76,11 @@ class KnowledgeGraph(Connection):
 
         Raises:
             DatabaseError: the server does not answer, or refuses the login.
+            ConfigurationError: the address is not valid.
         """
+        if not isinstance(uri, str | None):
+            kind = type(uri).__name__
+            raise ConfigurationError(f"The address is a {kind}, not a text.", "Settings go by name: settings=...")
         settings = settings or Settings()
         uri = uri or settings.neo4j_uri
         if uri is None:

@@ -25,6 +25,8 @@ from kgrag.values.errors import ConfigurationError, DatabaseError, InputError
 )  # fmt: skip
 def test_what_a_search_is_given(kg: KnowledgeGraph, given: dict[str, Any], said: str) -> None:
     remote = RemoteKnowledgeGraph("http://127.0.0.1:1")
+    with pytest.raises(ConfigurationError, match="Settings go by name"):
+        KnowledgeGraph.connect(Settings())  # type: ignore[arg-type]
     for searched in (kg["anything"], kg["one", "two"], remote["anything"]):
         with pytest.raises(ConfigurationError) as raised:
             searched.search(**given)
