@@ -188,9 +188,9 @@ def ingest(
         note(
             "Stopped. There are no files; run the same command again."
             if files is not None
-            else "Stopped. The database is what it was, or if the import was through, complete but for its indexes."
+            else "Stopped. The database is unchanged; or, if the import was over, only its indexes are incomplete."
             if bulk
-            else "Stopped; what was committed stays. Run the same command again to go on."
+            else "Stopped; committed data stays. Run the same command again to resume."
         )
         click.get_current_context().exit(130)
     from kgrag.wire import to_json

@@ -176,11 +176,11 @@ def import_(source: str, collection: str | None, format: str | None, as_json: bo
         import_facts(Path(source), collection, None if format == "triples" else format, as_json, **options)
         return
     if collection is not None:
-        raise click.UsageError("--collection goes with --format: what was exported is imported under its own name.")
+        raise click.UsageError("--collection needs --format: an exported collection keeps its own name.")
     ctx = click.get_current_context()
     for option in ctx.command.params:
         if option.name in options and ctx.get_parameter_source(option.name) is not ParameterSource.DEFAULT:
-            raise click.UsageError(f"{option.opts[0]} goes with --format: what was exported is imported whole.")
+            raise click.UsageError(f"{option.opts[0]} needs --format: an exported collection is imported whole.")
     with connect() as kg, progress_bars() as progress:
         report = kg.import_export(source, progress)
     if as_json:

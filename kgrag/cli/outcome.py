@@ -88,7 +88,7 @@ def resumable() -> Iterator["Progress"]:
         with progress_bars() as progress:
             yield progress
     except KeyboardInterrupt:
-        note("Stopped; what was committed stays. Run the same command again to go on.")
+        note("Stopped; committed data stays. Run the same command again to resume.")
         click.get_current_context().exit(130)
 
 

@@ -87,7 +87,7 @@ def watch(
                     for report in reports:
                         _print(report, name, problems)
             except KeyboardInterrupt:
-                note("Stopped; what was committed stays. Run the same command again to go on.")
+                note("Stopped; committed data stays. Run the same command again to resume.")
                 click.get_current_context().exit(130)
             except DatabaseError as error:
                 print_error(error)

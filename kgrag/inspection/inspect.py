@@ -235,7 +235,7 @@ def _alike(graph: Graph, collection: Collection, near: float, texts: int) -> Ite
         argument = shlex.quote(collection.name)
         remedy = (
             f"`kgrag enrich resolve {argument}` ties duplicate entities; "
-            f"`kgrag cypher merge_candidates -c {argument}` lists what is alike, with what speaks for each."
+            f"`kgrag cypher merge_candidates -c {argument}` lists similar names, with the evidence for each pair."
         )
         yield _finding("names to merge", "note", names.number, message, remedy, names.examples())
 

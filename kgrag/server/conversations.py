@@ -173,7 +173,7 @@ class Conversations:
         path = _path(before, through) if through in before else {id for id, _, replaced in rows if not replaced}
         turns = [_turn(form) for id, form, _ in rows if id in path]
         if not turns:
-            raise NotFoundError("There is no such conversation.", "It was removed, or is older than what is kept.")
+            raise NotFoundError("There is no such conversation.", "It was removed, or is older than the kept ones.")
         return turns
 
     def headings(self, owner: str, most: int, search: str = "", before: str = "") -> list[Heading]:
@@ -280,4 +280,4 @@ def _path(before: Mapping[str, str], through: str) -> set[str]:
 
 
 def _no_turn(id: str) -> NotFoundError:
-    return NotFoundError(f"There is no question {id!r}.", "It was removed, or is older than what is kept.")
+    return NotFoundError(f"There is no question {id!r}.", "It was removed, or is older than the kept ones.")

@@ -172,7 +172,7 @@ class Tools:
         if is_of_a_collection(name):
             target = self._collection(arguments.get("collection") or collection).name
         elif self.scope:
-            raise RefusedError(f"{name!r} is not about one collection.", "Use another of those that describe lists.")
+            raise RefusedError(f"{name!r} is not about one collection.", "Use another one that describe lists.")
         return shortened(saved_rows(self.kg, name, arguments, target), self._characters)
 
     def get_schema(self) -> str:

@@ -180,7 +180,7 @@ def test_ctrl_c_keeps_what_was_committed(
     assert run.returncode == 130, err
     assert time.monotonic() - began < 20  # a second or two on an idle machine
     assert out == b""
-    assert err.decode().splitlines()[-1].startswith("Stopped; what was committed stays. Run the same command again")
+    assert err.decode().splitlines()[-1].startswith("Stopped; committed data stays. Run the same command again")
     assert b"Traceback" not in err
     again = cli.json("ingest", str(corpus), "-c", collection_name)
     assert again["unchanged"] > 0, again

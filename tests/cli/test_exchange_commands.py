@@ -34,7 +34,7 @@ def test_mistakes_are_told(cli: CommandLine, tmp_path: Path) -> None:
     notes = tmp_path / "notes.txt"
     notes.write_text("Just text.")
     assert "kgrag ingest" in cli("import", str(notes), code=5).stderr
-    assert "goes with --format" in cli("import", str(notes), "-c", "copy", code=2).stderr
+    assert "needs --format" in cli("import", str(notes), "-c", "copy", code=2).stderr
     assert "Is a directory" in cli("import", str(tmp_path), code=5).stderr
 
 

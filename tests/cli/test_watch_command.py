@@ -98,7 +98,7 @@ def test_a_collection_is_kept_in_step(watching: Callable[[Path], Watching], tmp_
     assert run.titles() == {"c.txt": "The Fram lay at Bergen."}
     run.process.send_signal(signal.SIGINT)
     assert run.process.wait(timeout=20) == 130
-    assert "Stopped; what was committed stays" in run.log.read_text()
+    assert "Stopped; committed data stays" in run.log.read_text()
     assert "Traceback" not in run.log.read_text()
 
 

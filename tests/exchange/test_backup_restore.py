@@ -101,7 +101,7 @@ def test_a_restore_that_fails_brings_back_what_was_there(
     backup(server, DATABASE, file, no_progress, overwrite=False)
     content = file.read_bytes()
     cut.write_bytes(content[: len(content) // 2])
-    with pytest.raises(LocalServerError, match="the database is what it was"):
+    with pytest.raises(LocalServerError, match="the database is unchanged"):
         restore(server, DATABASE, cut, no_progress)
     assert server.status().answering
     cut.write_bytes(content[:8])

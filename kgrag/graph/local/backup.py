@@ -172,7 +172,7 @@ def restore(server: LocalServer, database: str, source: Path, progress: Progress
         if isinstance(error, LocalServerError):
             reason = next((line for line in error.message.splitlines() if "Unable" in line), error.message)
             raise LocalServerError(
-                f"{source} cannot be restored; the database is what it was. {reason}", error.remedy
+                f"{source} cannot be restored; the database is unchanged. {reason}", error.remedy
             ) from error
         raise
 

@@ -98,6 +98,6 @@ def test_a_backup_goes_to_a_later_line_and_not_back(make_settings: MakeSettings,
     assert query(server.ensure_running(), KEPT) == ["kept"]
     server.stop()
     server = LocalServer(make_settings(OLD, version=OLD, start_timeout=240.0))
-    with pytest.raises(LocalServerError, match=r"(?s)the database is what it was\. .*(does not open|newer version)"):
+    with pytest.raises(LocalServerError, match=r"(?s)the database is unchanged\. .*(does not open|newer version)"):
         restore(server, "neo4j", files[NEW], no_progress)
     assert query(server.ensure_running(), KEPT) == ["kept"]
