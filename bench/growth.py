@@ -179,7 +179,7 @@ def change(folder: Path, size: int, book: Book, whole: bool) -> None:
 
 
 def add(settings: Settings, start: int, size: int) -> None:
-    """Add a block of the synthetic documents of a size, from `start` on."""
+    """Add a block of synthetic documents, beginning with number `start`."""
     with opened(settings) as kg:
         kg[COLLECTION].ingest(documents(start + ADDED, 0, size, start=start))
 

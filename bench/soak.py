@@ -48,7 +48,7 @@ PEOPLE = 6
 THINK = 4.0  # seconds between two requests of a user, on average
 SEARCHED = 500  # passages of the read-only collection
 KILLED = 0.45  # the share of the time in which long-lived processes are killed
-ROUNDS = {"server": 2, "Neo4j": 2, "Python client": 1}  # how often, in an hour or less
+ROUNDS = {"server": 2, "Neo4j": 2, "Python client": 1}  # processes killed, and how often within the hour
 FAULTS = ("500", "503", "429:1", "quota", "timeout", "cut", "cut-error", "malformed", "html", "empty", "bad-json")
 """Not "truncated": kgrag uses the complete part of a truncated reply, so the graph would have fewer facts."""
 CALM = 20.0  # seconds between two bursts of faults, on average

@@ -77,7 +77,7 @@ class Uploader:
         self._jobs: list[str] = []
 
     def upload(self, number: int) -> None:
-        """Upload a document, once few enough jobs are pending."""
+        """Upload a document when few jobs are pending."""
         self.settle(WAITING - 1)
         files = [("files", document(number))]
         self._jobs.append(self._reply("POST", f"collections/{_COLLECTION}/documents", files=files)["id"])

@@ -126,7 +126,7 @@ def collide(bench: Bench, number: int, writers: int) -> dict[str, Any]:
 
 
 def against_lightrag(bench: Bench, settings: Settings, passages: int, triples: int, rounds: int) -> dict[str, Any]:
-    """Return seconds for the same names and triples: as batches with vectors, as knowledge without, by LightRAG."""
+    """Return the seconds to write the same names and triples with vectors, without vectors, and by LightRAG."""
     with_vectors, without, theirs = [], [], []
     for turn in range(rounds + 1):
         collection = bench.collection()
@@ -163,7 +163,7 @@ def against_lightrag(bench: Bench, settings: Settings, passages: int, triples: i
 
 
 def knowledge(graph: Graph, batches: Sequence[Batch]) -> float:
-    """Return seconds for the names and triples written like an import of knowledge, without passages and vectors."""
+    """Return the seconds to import the names and triples as knowledge, without passages and vectors."""
     name = f"writers {os.getpid()} knowledge"
     collection = create_knowledge(graph, name, "en", 0.0)
     entities = {row["id"]: row for batch in batches for row in batch.entities.values()}

@@ -77,7 +77,7 @@ class Drawing:
         return id
 
     def edge(self, start: str, end: str, type: str, caption: str = "", properties: Mapping[str, Any] = _NONE) -> None:
-        """Add an edge, unless one of its type is there between the two."""
+        """Add an edge, unless the two nodes already have one of its type."""
         edge = DrawnEdge(start, end, type, caption or type, _displayable(properties))
         self.edges.setdefault((start, end, edge.caption), edge)
 

@@ -307,7 +307,7 @@ class Ray(Engine):
 
 
 def _check_there(address: str | None) -> None:
-    """Raise OSError where nobody listens: Ray itself would try again for minutes."""
+    """Raise OSError if nothing listens at the address, since Ray itself would retry for minutes."""
     host, colon, port = (address or "").rpartition("://")[2].rpartition(":")
     if colon and port.isdigit():
         socket.create_connection((host, int(port)), _CONNECT).close()

@@ -108,7 +108,7 @@ def load_mbox(source: Source, readers: Readers) -> Iterator[Item]:
 def _content(data: bytes) -> Content:
     message = _parsed(data)
     if not any(message.get(name) for name in ("from", "to", "subject", "date", "received", "message-id")):
-        raise BadInput("is no e-mail message: it has no sender, subject or date")
+        raise BadInput("is not an e-mail message: it has no sender, subject or date")
     outline = Outline()
     attached = _add_body(outline, message)
     metadata: dict[str, Any] = {name: _field(message, name) for name in ("from", "to", "cc")}

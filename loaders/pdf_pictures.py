@@ -21,7 +21,7 @@ _MAX_CHARS = 100_000  # per page
 
 
 class Pictures:
-    """An open PDF; close it. Raises BadInput if it cannot be opened."""
+    """An open PDF, which the caller closes. Raises BadInput if it cannot be opened."""
 
     def __init__(self, path: Path) -> None:
         try:

@@ -78,7 +78,7 @@ def _mixed(item: object) -> InputError:
 
 
 def first_document(items: Items, scan: Scan | None) -> tuple[Items, tuple[Problem, ...] | None]:
-    """Return the items unchanged and None if there is a document among them; else no items, and the problems.
+    """Return the items and None if one is a document; otherwise return no items, and the problems.
 
     If `scan` then says that files were left for later, it is no problem that there are no documents yet.
     """

@@ -24,7 +24,7 @@ PASSAGES = 25
 
 
 def connect(settings: Settings | None = None) -> py2neo.Graph:
-    """Connect py2neo to the server that the settings name, or else to this machine's own, which is started.
+    """Connect py2neo to the server of the settings, or start the local server and connect to it.
 
     Args:
         settings: None: those of the environment, .env and kgrag.toml.

@@ -68,7 +68,7 @@ class Part(NamedTuple):
 
     @property
     def called(self) -> str:
-        """The wording for the part in a question."""
+        """The words that name the part in a question."""
         last = {number: word for word, number in reversed(_FROM_THE_END.items())}
         return f'"{self.label}"' if self.heading else self.label or last.get(self.number) or str(self.number)
 

@@ -83,7 +83,7 @@ def _print_question(question: "Question", ranking: "Ranking") -> None:
 
 
 def progress_of(question: "Question", titles: Sequence[str]) -> str:
-    """Return how far a search gets on the way to an answer, in a sentence.
+    """Return a sentence that tells how many articles of the chain to the answer the search found.
 
     Args:
         question: the question with the titles of the articles that lead to its answer.

@@ -167,7 +167,7 @@ class Reader:
         return [(id, float(score)) for id, score, _ in hits], nearness
 
     def _filtered(self, limit: int, **parameters: Any) -> list[Any]:
-        """Return the best matches of words that pass a filter, from as few matches as settle it."""
+        """Return the best full-text matches that pass a filter, and read as few matches as possible."""
         reach = limit + _FILTER_MATCHES
         while True:
             row = self.row("retrieve/fulltext_filtered", reach=reach, limit=limit, **parameters)

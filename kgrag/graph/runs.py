@@ -136,7 +136,7 @@ def remove_runs(graph: Graph, ids: Iterable[str]) -> list[Run]:
 
 
 def named(runs: Sequence[Run], ids: Iterable[str]) -> list[Run]:
-    """Return the runs with these beginnings of ids, each once. Raises NotFoundError for an unknown or ambiguous one."""
+    """Return the runs that these beginnings of ids name. Raises NotFoundError for an unknown or ambiguous one."""
     matches: dict[str, Run] = {}
     for beginning in ids:
         fits = [run for run in runs if len(beginning) >= _SHORTEST and run.id.startswith(beginning.lower())]

@@ -219,7 +219,7 @@ def triple_properties(id: str, collection: str, triple: Triple) -> Row:
 
 
 def check_there(tx: Transaction, collection: Collection) -> str:
-    """Return what the server calls the node of a collection, locked until the transaction ends.
+    """Lock the node of a collection until the transaction ends, and return its element id in the server.
 
     Rows for a removed collection would belong to no collection, and the next one of its name would find them. Raises
     MismatchError if the collection is gone.

@@ -1,4 +1,4 @@
-"""The records of an experiment, one for each question and system, and the measurement of retrievers.
+"""Measure retrievers. An experiment has a record for each question and system.
 
 `ask_systems` measures answering systems; their answers are part of the records.
 """

@@ -42,7 +42,7 @@ class ReplyCache:
     """
 
     def __init__(self, folder: Path, without: str = "KGRAG_CHAT__CACHE=false") -> None:
-        """Open or make the cache; `without`: the setting that does without it.
+        """Open or create the cache; `without`: the setting that turns it off, for messages.
 
         Raises ConfigurationError when the folder cannot be used.
         """

@@ -131,7 +131,7 @@ def _repaired(part: str) -> Iterator[Any]:
 
 
 def _lowered(value: Any) -> Any:
-    """Return the value with its keys in lower case, except keys that are names: models write "Triples" as well."""
+    """Return the value with its keys in lower case, since models write "Triples", too. Keys that are names stay."""
     if isinstance(value, dict):
         lowered = {str(key).strip().lower(): item for key, item in value.items()}
         return {

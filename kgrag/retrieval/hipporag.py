@@ -87,11 +87,7 @@ class HippoRag(Retriever):
     settings: HippoRagOptions
 
     def __init__(self, *on: Searchable, **options: Any) -> None:
-        """Make the retriever.
-
-        Raises:
-            ConfigurationError: no language model is configured.
-        """
+        """Make the retriever. Raises ConfigurationError if no language model is configured."""
         super().__init__(*on, **options)
         if self.context.llm is None:
             raise no_model()

@@ -161,7 +161,7 @@ def _tie(one: str, other: str, between: Sequence[Mapping[str, Any]], passages: M
 
 
 def _worth(tie: Tie) -> int:
-    """Return how many of the two names a sentence has, plus the count with its title, which resolves pronouns."""
+    """Return the number of the two names in a sentence, plus their number in the sentence with its title."""
     text = f"{tie.title}: {tie.sentence}"
     return len(tie.marks) + sum(_place(text, name) is not None for name in (tie.one, tie.other))
 

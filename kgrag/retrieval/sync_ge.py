@@ -59,11 +59,7 @@ class SyncGe(Retriever):
     settings: SyncGeOptions
 
     def __init__(self, *on: Searchable, **options: Any) -> None:
-        """Make the retriever.
-
-        Raises:
-            ConfigurationError: no language model is configured.
-        """
+        """Make the retriever. Raises ConfigurationError if no language model is configured."""
         super().__init__(*on, **options)
         if self.context.llm is None:
             raise no_model()

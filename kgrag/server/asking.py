@@ -1,4 +1,4 @@
-"""Questions of conversations while they are answered: each in a task of its own, which goes on when its page is closed.
+"""Answer the questions of conversations, each in its own task, which continues when its page is closed.
 
 Everything that happens is kept here until the answer is, so that whoever looks on meanwhile, for the first time or
 again, sees all of it.

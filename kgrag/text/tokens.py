@@ -261,7 +261,7 @@ def _restored(text: str, begins: "array[int]", ends: "array[int]", rows: Iterabl
 
 
 def tokens(text: str, language: Language = ENGLISH) -> Words:
-    """Return the words of `text`; initials written apart are joined ("R. G." = "R.G." = "rg").
+    """Return the words of `text`. Separate initials are joined: "R. G." and "R.G." become "rg".
 
     A possessive 's is part only of `Token.name`. Each letter of a script without spaces is a token, and a border
     between scripts with and without capitals separates words ("我们用PyTorch"). A sentence may end without a space:

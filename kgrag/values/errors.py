@@ -333,7 +333,7 @@ class BusyError(KgragError):
 
 
 def error_of(kind: str, message: str, remedy: str) -> KgragError:
-    """Return the error of the class of that name; a ServerError for an unknown name, as of a newer server's class."""
+    """Return an error of the named class, or a ServerError if the class is unknown, such as one of a newer server."""
     named = globals().get(kind)
     if isinstance(named, type) and issubclass(named, KgragError):
         return named(message, remedy)

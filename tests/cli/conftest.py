@@ -7,29 +7,18 @@ from kgrag import KnowledgeGraph
 from kgrag.values.documents import Document, Section, Triple
 
 DOCUMENTS = [
-    Document(
-        "fram",
-        (Section("The Fram was designed by Colin Archer. Captains praised the ships of the designer."),),
-        title="Fram (ship)",
-        source="ships/fram.md",
-        metadata={"kind": "ship", "year": 1892},
-        triples=(Triple("Fram", "designed by", "Colin Archer"),),
-    ),
-    Document(
-        "archer",
-        (Section("Colin Archer was a naval architect. He lived in Larvik, where his yard stood."),),
-        title="Colin Archer",
-        source="people/archer.md",
-        metadata={"kind": "person", "year": 1832},
-    ),
-    Document(
-        "larvik",
-        (Section("Larvik is a town on the coast of Norway. Its harbour is old."),),
-        title="Larvik",
-        source="places/larvik.md",
-        metadata={"kind": "place"},
-    ),
-]
+    Document(key, (Section(text),), title=title, source=f"{folder}/{key}.md", metadata=metadata, triples=triples)
+    for folder, key, title, text, metadata, triples in (
+        ("ships", "fram", "Fram (ship)",
+         "The Fram was designed by Colin Archer. Captains praised the ships of the designer.",
+         {"kind": "ship", "year": 1892}, (Triple("Fram", "designed by", "Colin Archer"),)),
+        ("people", "archer", "Colin Archer",
+         "Colin Archer was a naval architect. He lived in Larvik, where his yard stood.",
+         {"kind": "person", "year": 1832}, ()),
+        ("places", "larvik", "Larvik", "Larvik is a town on the coast of Norway. Its harbour is old.",
+         {"kind": "place"}, ()),
+    )
+]  # fmt: skip
 
 
 @pytest.fixture(scope="session")

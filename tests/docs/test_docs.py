@@ -114,6 +114,18 @@ def _write_knowledge() -> None:
     Path("ontology.nt").write_text("<http://x.org/Fram> <http://x.org/isA> <http://x.org/Ship> .\n", encoding="utf-8")
 
 
+@pytest.mark.long
+def test_readme_has_the_ranks_of_the_demo(kg: KnowledgeGraph, _demo: str) -> None:
+    page = (ROOT / "README.md").read_text(encoding="utf-8").split("| kind | question |")[1].split("\n\n")[0]
+    rows = [[cell.strip() for cell in row.strip("|").split("|")] for row in page.splitlines()[2:]]
+    assert len(rows) == 4
+    for _, question, needed, *ranks in rows:
+        for retriever, told in zip(("hybrid", "pathrank"), ranks, strict=True):
+            titles = [hit.passage.title for hit in kg[_demo].search(question, retriever=retriever, k=8)]
+            found = [str(titles.index(t) + 1) if t in titles else "–" for t in needed.split(", ")]
+            assert (question, retriever, told) == (question, retriever, ", ".join(found))
+
+
 @every_page
 def test_links_lead_to_files(page: Path) -> None:
     links = re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))

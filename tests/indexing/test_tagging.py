@@ -28,17 +28,15 @@ SPOTS = {
 Connect = Callable[..., KnowledgeGraph]
 
 
-def _document(key: str, title: str, text: str, *triples: Triple) -> Document:
+def _doc(key: str, title: str, text: str, *triples: Triple) -> Document:
     return Document(key, (Section(text),), title, triples=triples)
 
 
 DOCUMENTS = [
-    _document("fram", "Fram (ship)", "The Fram was designed by Archer. In the polar night the Norwegian wrote."),
-    _document("archer", "Colin Archer", "Archer was a shipwright; his ship sailed the polar night."),
-    _document(
-        "nansen", "Fridtjof Nansen", "Nansen sailed in the Fram.", Triple("Nansen", "wrote in", "the polar night")
-    ),
-    _document("wool", "", "Wool for seven crowns, and no more."),
+    _doc("fram", "Fram (ship)", "The Fram was designed by Archer. In the polar night the Norwegian wrote."),
+    _doc("archer", "Colin Archer", "Archer was a shipwright; his ship sailed the polar night."),
+    _doc("nansen", "Fridtjof Nansen", "Nansen sailed in the Fram.", Triple("Nansen", "wrote in", "the polar night")),
+    _doc("wool", "", "Wool for seven crowns, and no more."),
 ]
 
 
@@ -126,9 +124,7 @@ def test_articles_become_mentions(collection_name: str, server: LocalTagme, conn
 
 def test_a_mention_that_is_there_anyway_stays_one(collection_name: str, server: LocalTagme, connect: Connect) -> None:
     kg = connect()
-    kg[collection_name].ingest(
-        [_document("a", "Colin Archer", "He drew."), _document("b", "Ships", "Colin Archer drew Fram.")]
-    )
+    kg[collection_name].ingest([_doc("a", "Colin Archer", "He drew."), _doc("b", "Ships", "Colin Archer drew Fram.")])
     local = _mentions(kg, collection_name)["b", "colin archer"]
     assert local["via"] == "local"
     kg[collection_name].tag()
@@ -139,7 +135,7 @@ def test_a_mention_that_is_there_anyway_stays_one(collection_name: str, server: 
     kg[collection_name].delete(documents=["a"])  # the name is no longer a title, but stays a capitalised phrase
     alone = _mentions(kg, collection_name)["b", "colin archer"]
     assert alone == {**tagged, "via": "phrase"}
-    kg[collection_name].ingest([_document("a", "Colin Archer", "He drew.")])
+    kg[collection_name].ingest([_doc("a", "Colin Archer", "He drew.")])
     assert _mentions(kg, collection_name)["b", "colin archer"] == tagged
 
 
@@ -173,7 +169,7 @@ def test_digests_agree(collection_name: str, connect: Connect) -> None:
     kg[collection_name].tag()
     tagged = digest(kg.graph, collection_name)
     assert {kind for kind in tagged if tagged[kind] != untagged[kind]} == {"passages", "entities"}
-    extra = _document("night", "Night", "The polar night is long. The Fram lay in it with the Norwegian.")
+    extra = _doc("night", "Night", "The polar night is long. The Fram lay in it with the Norwegian.")
     kg[collection_name].ingest([extra])
     kg[collection_name].tag()
     assert digest(kg.graph, collection_name) != tagged
@@ -247,7 +243,7 @@ def test_a_broken_write_leaves_nothing_behind(
 
 def test_several_are_under_way_at_once(collection_name: str, server: LocalTagme, connect: Connect) -> None:
     kg = connect()
-    kg[collection_name].ingest([_document(f"d{i}", f"Ship {i}", f"The Fram came by {i} times.") for i in range(24)])
+    kg[collection_name].ingest([_doc(f"d{i}", f"Ship {i}", f"The Fram came by {i} times.") for i in range(24)])
     server.delay(0.05)
     kg[collection_name].tag(threads=6)
     assert server.most_under_way == 6
@@ -257,9 +253,9 @@ def test_the_walk_over_what_tagme_found(collection_name: str, connect: Connect) 
     kg = connect()
     kg[collection_name].ingest(
         [
-            _document("start", "Diary", "A harpoon was carved in the polar night of that year."),
-            _document("far", "Letters", "Nothing came through the polar night but wolves."),
-            _document("other", "Accounts", "Nothing came that week but bills."),
+            _doc("start", "Diary", "A harpoon was carved in the polar night of that year."),
+            _doc("far", "Letters", "Nothing came through the polar night but wolves."),
+            _doc("other", "Accounts", "Nothing came that week but bills."),
         ]
     )
     walk = "kgp(edges=(tagme,), seeds=1)"
@@ -279,9 +275,7 @@ def test_a_killed_tagging_goes_on_where_it_was(
     collection_name: str, server: LocalTagme, connect: Connect, neo4j_env: dict[str, str]
 ) -> None:
     kg = connect()
-    documents = [
-        _document(f"d{i:03}", f"Log {i}", f"The Fram in the polar night {i}, {'x' * (i % 7)}.") for i in range(240)
-    ]
+    documents = [_doc(f"d{i:03}", f"Log {i}", f"The Fram in the polar night {i}, {'x' * (i % 7)}.") for i in range(240)]
     kg[collection_name].ingest(documents)
     server.delay(0.03)
     env = {

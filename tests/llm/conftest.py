@@ -47,9 +47,12 @@ class LlamaServer:
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
         until = time.monotonic() + 60
-        while True:
+        word = {"model": "one", "max_tokens": 1, "messages": [{"role": "user", "content": "Hello"}]}
+        asked = urllib.request.Request(f"{self.base_url}/chat/completions", json.dumps(word).encode())
+        asked.add_header("Content-Type", "application/json")
+        while True:  # a server built for another processor lists its models and dies at its first word
             try:
-                with urllib.request.urlopen(f"{self.base_url}/models", timeout=5):
+                with urllib.request.urlopen(asked, timeout=30):
                     return
             except OSError:
                 assert self._process.poll() is None, self._log.read_text(errors="replace")[-2000:]

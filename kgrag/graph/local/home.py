@@ -104,14 +104,14 @@ class Home:
         try:
             return line_named(self._line_file.read_text(encoding="utf-8").strip())
         except FileNotFoundError:
-            return LINES[0]  # older homes have no such file
+            return LINES[0]  # homes of older versions have no such file
 
     def set_line(self, line: Line) -> None:
-        """Keep that the data are, or are about to be, of this line. Raises OSError."""
+        """Record the version line of Neo4j that the data have or will soon have. Raises OSError."""
         write_atomic(self._line_file, f"{line.name}\n")
 
     def set_login(self, text: str) -> None:
-        """Keep what the first start is to take its user from. Raises OSError."""
+        """Write the user and password that the first start sets. Raises OSError."""
         file = self.server / "data" / "dbms" / "auth.ini"
         file.parent.mkdir(parents=True, exist_ok=True)
         write_atomic(file, text, mode=0o600)

@@ -35,7 +35,7 @@ class Prompt:
 
     @property
     def values(self) -> frozenset[str]:
-        """The names that stand for values."""
+        """The names of the placeholders."""
         return frozenset(Template(self.text).get_identifiers())
 
     def messages(self, **values: str) -> list[Message]:

@@ -315,7 +315,7 @@ async def opinion(caller: Called, id: Id, body: OpinionRequest) -> Reply:
 
 @router.get("/opinions", response_model=create_model("Opinions", opinions=list[_TURN]))
 async def opinions(caller: Called, limit: Annotated[int, Query(ge=1, le=1000)] = 200) -> Reply:
-    """Return what people said of answers, the newest first (role admin, of all collections)."""
+    """Return the feedback on answers, newest first (role admin, all collections)."""
     _check_operator(caller)
     turns = await caller.work(lambda: caller.serving.conversations.rated(limit))
     return Reply({"opinions": list(map(_form, turns))})

@@ -187,7 +187,7 @@ def submitted(caller: Caller, collection: str, kind: str, parameters: Mapping[st
 
 
 def _seen(caller: Caller, id: str, role: Role = "read") -> Job:
-    """Return a job on a collection that the caller may use; deletion of a whole one takes the role admin."""
+    """Return a job on a collection that the caller may use. Deleting a collection requires the role admin."""
     job = caller.serving.jobs.get(id)
     if not caller.access.sees(job.collection):
         raise no_job(id)

@@ -26,7 +26,7 @@ _LOG = logging.getLogger(__name__)
 _LOOK = 1.0  # seconds between checks for jobs queued by other processes
 _WAIT = 30.0  # seconds that a running job has to stop
 _DEATHS = 3  # crashes of servers or of the database after which a job is given up
-_ENDS = 5  # crashes of a job's own process after which it is given up, even if each run got further
+_ENDS = 5  # crashes of its process after which a job fails for good, even if each run made progress
 _RETRY = 60.0  # seconds for which a job retries after losing the database
 _IDLE = 60.0  # seconds for which a process without a job is kept
 
