@@ -1,4 +1,4 @@
-"""The parts that guests may name in a question: retrievers and systems whose options are numbers and fixed words.
+"""Check the retrievers and systems that guests name in a question: their options are numbers and fixed words only.
 
 An option that is free text may name a file, an address or another collection: `rerank(url=...)`, `gfm(weights=...)`,
 `bridges(knowledge=...)`. The operator sets these (KGRAG_RERANKER__BASE_URL), never a caller.
@@ -21,7 +21,7 @@ from kgrag.values.rows import Rows
 def check_asked_retriever(expression: str) -> str:
     """Return the expression unchanged.
 
-    Raises RefusedError for an option that is text, NotFoundError for an unknown name.
+    Raises RefusedError for a free-text option, NotFoundError for an unknown name.
     """
     _check_parts(parse(expression))
     return expression
@@ -41,10 +41,9 @@ def is_of_a_collection(query: str) -> bool:
 
 
 def saved_rows(kg: KnowledgeGraph, name: str, parameters: Mapping[str, Any], collection: str | None) -> Rows:
-    """Return the rows of a saved query on a collection, or with None on all; moments are text in ISO form.
+    """Return the rows of a saved query on a collection, or on all if it is None; times are ISO text.
 
-    Raises RefusedError for a query that is about one collection without one, or the other way round, and what
-    `run_saved` raises.
+    Raises as `run_saved` does, and RefusedError if the query needs a collection and gets none, or the reverse.
     """
     if is_of_a_collection(name) == (collection is None):
         about = "about one collection" if collection is None else "not about one collection"
@@ -57,7 +56,7 @@ def saved_rows(kg: KnowledgeGraph, name: str, parameters: Mapping[str, Any], col
 
 
 def _moment(value: Any) -> Any:
-    """Return a time from its text; without a zone it is local time."""
+    """Parse a time; without a zone it is local."""
     if not isinstance(value, str):
         return value
     try:

@@ -1,4 +1,4 @@
-"""Answers as pages show them: safe HTML, the steps in words, and beside the text each source with what it supports."""
+"""Convert answers for the pages: safe HTML, the steps in words, and each source with the sentence that it supports."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -30,15 +30,15 @@ _LINKED = re.compile(r"(https?|mailto):", re.IGNORECASE)
 
 
 Spans = dict[int, tuple[int, int]]
-"""The number of a source -> the sentence of it that supports the first claim that cites it."""
+"""Number of a source -> its sentence that supports the first claim citing it."""
 
 
 def markdown(text: str, citations: Sequence[Citation] = (), spans: Spans | None = None, *, whole: bool = True) -> str:
     """Render Markdown as HTML without embedded HTML and pictures, and with links to the web only.
 
     A citation becomes `<a class="cite" data-number data-start data-end>`: the number of the source, and the span of the
-    sentence that supports the claim. The span is 0, 0 without such a sentence, and while the text is not `whole`, since
-    every new word would repeat the search. `spans` is filled.
+    sentence that supports the claim. The span is 0, 0 if no sentence does, and while the text is not `whole`, because
+    each new word would repeat the search. The function fills `spans`.
     """
     forms = {match[0].lstrip()[0] for match in citing(text)}  # kinds of brackets; "(1)" cites only if no other does
     cited = {citation.number: citation.passage for citation in reversed(citations)}
@@ -47,7 +47,7 @@ def markdown(text: str, citations: Sequence[Citation] = (), spans: Spans | None 
 
 
 def step_form(event: Event) -> dict[str, Any] | None:
-    """Return an event in words: its step, topic, (label, text) lines, of a search its best trail; None: nothing."""
+    """Return an event in words: step, topic, (label, text) lines and the best trail of a search; None to omit it."""
     lines = [(label, crop(text, _LINE)) for label, text in event.lines()]
     topic = crop(event.topic, _LINE)
     if not lines and not topic:
@@ -61,8 +61,8 @@ def result_form(
 ) -> dict[str, Any]:
     """Return an answer or a ranking with its trail, its steps and its sources, cited ones first.
 
-    `missing`: ids of passages that are not held as they were; `say`: how failures and notes are put to the reader;
-    `read`: ids of the passages that the model read, which come next.
+    `missing`: ids of passages that changed or are gone; `say`: words a failure or note for the reader; `read`: ids of
+    the passages that the model read, which follow the cited ones.
     """
     if isinstance(result, Ranking):
         sources = sources_form(result.hits, (), result.query, missing)
@@ -111,7 +111,7 @@ def sources_form(
     missing: Collection[str] = (),
     spans: Spans | None = None,
 ) -> list[dict[str, Any]]:
-    """Return the passages that an answer may cite, or that a search found, as sources."""
+    """Return the passages that an answer may cite, or the hits of a search, as sources."""
     ranked = {hit.passage.id: hit for hit in hits}
     by_its_title = by_title(hits)
     cited = {citation.passage.id for citation in citations}
@@ -157,7 +157,7 @@ def _markdown() -> MarkdownIt:
 
 
 def _mark_forms(state: Any) -> None:
-    """Have columns be aligned by a class, which the policy of the pages allows, and tasks have boxes."""
+    """Align columns by a class, which the content security policy allows, and render task lists with boxes."""
     for before, block in pairwise(state.tokens):
         if style := block.attrs.pop("style", ""):
             block.attrs["class"] = style.removeprefix("text-align:")
@@ -167,7 +167,7 @@ def _mark_forms(state: Any) -> None:
 
 
 def _mark_citations(state: Any) -> None:
-    """Have each place that cites be a token of its own."""
+    """Make each citation a separate token."""
     env: dict[str, Any] = state.env
     if not env.get("cited"):
         return
@@ -178,7 +178,7 @@ def _mark_citations(state: Any) -> None:
 
 
 def _parted(tokens: Iterable[Token], env: dict[str, Any], whole: str) -> Iterable[Token]:
-    """Yield the tokens of a paragraph; `whole`: its text, in which each citation follows the claim it supports."""
+    """Yield the tokens of a paragraph; `whole`: its text, in which citations follow their claims."""
     cited: dict[int, Passage] = env["cited"]
     begin = 0
     for token in tokens:

@@ -1,4 +1,4 @@
-"""The application that `kgrag serve` runs: all doors over one database."""
+"""The application that `kgrag serve` runs: all interfaces over one database."""
 
 import gc
 import os
@@ -49,8 +49,8 @@ from kgrag.settings import ServeOptions, Settings
 from kgrag.values.errors import ConfigurationError, KgragError
 from kgrag.values.results import Check
 
-_GRACE = 10  # seconds that requests under way have when the server ends
-_KEEP_ALIVE = 75  # seconds; longer than clients and proxies keep a connection, or they ask while it is being closed
+_GRACE = 10  # seconds for running requests when the server stops
+_KEEP_ALIVE = 75  # seconds; longer than clients and proxies keep a connection, or they may send into a closing one
 _ROUTERS = (
     collections.router, documents.router, jobs.router, search.router, ask.router, passages.router, cypher.router,
     drawings.router, runs.router, names.router, conversations.router, start.router, server_keys.router,
@@ -58,10 +58,7 @@ _ROUTERS = (
 
 
 def create_app(kg: KnowledgeGraph, keys: Keys, options: ServeOptions) -> FastAPI:
-    """Make the application, not yet running.
-
-    Raises ConfigurationError without keys on another address than loopback, and as `Tracing` does.
-    """
+    """Create the application. Raises as `Tracing` does, and ConfigurationError without keys beyond loopback."""
     unlocked = check_locked(keys, options)
     workers, asks, statements = (
         Workers(most, options.deadline, options.budget, options.waiting)
@@ -92,7 +89,7 @@ def create_app(kg: KnowledgeGraph, keys: Keys, options: ServeOptions) -> FastAPI
     app.state.serving = Serving(
         kg, keys, options, workers, asks, statements, metrics, pictures, work, conversations, asking
     )
-    bearer = Depends(HTTPBearer(auto_error=False, description="A key, where the server has keys"))  # Guard checks it
+    bearer = Depends(HTTPBearer(auto_error=False, description="A key, if the server has keys"))  # Guard checks it
     checked = [bearer, Depends(check_given)]
     api = APIRouter(prefix=API, responses=ERRORS, dependencies=checked)
     for router in _ROUTERS:
@@ -108,7 +105,7 @@ def create_app(kg: KnowledgeGraph, keys: Keys, options: ServeOptions) -> FastAPI
     app.add_middleware(Throttle, options=options)
     app.add_middleware(Guard, keys=keys, hosts=options.hosts, unlocked=unlocked)
     app.add_middleware(Record, metrics=metrics, tracing=tracing)
-    app.add_middleware(openai.OpenAIErrors)  # the last added one is outermost
+    app.add_middleware(openai.OpenAIErrors)  # the last one added is outermost
     return app
 
 
@@ -121,7 +118,7 @@ def config_of(app: FastAPI, options: ServeOptions) -> uvicorn.Config:
         app,
         host=options.host,
         port=options.port,
-        access_log=False,  # it would show what stands behind the question mark
+        access_log=False,  # it would log the query string
         log_level="warning",
         server_header=False,
         proxy_headers=False,
@@ -132,13 +129,13 @@ def config_of(app: FastAPI, options: ServeOptions) -> uvicorn.Config:
 
 
 def run_server(config: uvicorn.Config, listening: socket.socket, ready: Callable[[], None]) -> None:
-    """Serve on a socket until a signal ends it; `ready` is called once it answers."""
+    """Serve on a socket until a signal; `ready` is called as soon as the server answers."""
 
     class Announced(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
             gc.collect()
-            gc.freeze()  # present objects stay, so the garbage collector skips them
+            gc.freeze()  # existing objects stay alive, so the garbage collector may skip them
             if not self.should_exit:
                 ready()
 
@@ -146,7 +143,7 @@ def run_server(config: uvicorn.Config, listening: socket.socket, ready: Callable
 
 
 def check_locked(keys: Keys, options: ServeOptions) -> bool:
-    """Return whether there are no keys, which loopback alone allows. Raises ConfigurationError elsewhere."""
+    """Return whether there are no keys. Raises ConfigurationError if there are none and the address is not loopback."""
     unlocked = not len(keys)
     if unlocked and options.host not in LOOPBACK:
         raise ConfigurationError(
@@ -157,7 +154,7 @@ def check_locked(keys: Keys, options: ServeOptions) -> bool:
 
 
 def serving_checks(settings: Settings) -> Iterator[Check]:
-    """Run every check in turn, those of `kgrag doctor` first. Changes nothing."""
+    """Run the checks of `kgrag doctor`, then those of the server. Changes nothing."""
     yield from run_checks(settings)
     yield _keys(settings)
     yield _port(settings)

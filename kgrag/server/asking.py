@@ -1,7 +1,6 @@
 """Answer the questions of conversations, each in its own task, which continues when its page is closed.
 
-Everything that happens is kept here until the answer is, so that whoever looks on meanwhile, for the first time or
-again, sees all of it.
+The events stay in memory until the answer is stored, so that every page that opens meanwhile sees all of them.
 """
 
 import asyncio
@@ -31,17 +30,17 @@ from kgrag.values.results import Ranking, Usage
 
 _LOST = {"error": "The server ended while this was answered.", "remedy": "Ask again.", "kind": "CancelledError"}
 _ENDED = ("done", "stopped", "failed")
-_FIRST = 5  # passages that are shown while an answer is on its way
+_FIRST = 5  # passages shown while an answer is made
 _FINISHED = re.compile(r"[.!?。！？](?:\s*\[\d+\]|[^\w\s])*\s*\Z")
-_PAUSE = 0.1  # seconds between looks at a text that is being written
+_PAUSE = 0.1  # seconds between polls of a growing text
 _SAVED = 3.0  # seconds between two saves of an unfinished answer
 
 
 @dataclass(slots=True)
 class _Live:
-    """A turn in progress. `events`: those so far, as pages receive them; `trace`: the same, as the system made them.
+    """A turn in progress. `events`: the events so far in the form of the pages; `trace`: the same events of the system.
 
-    `text`: the answer as far as it is written, which may cite `citations`; `whole`: no call is writing it.
+    `text`: the answer so far, which may cite `citations`; `whole`: whether no call is writing it.
     """
 
     turn: Turn
@@ -61,13 +60,13 @@ class _Live:
         self.wake()
 
     def wake(self) -> None:
-        """Have all who look on look again."""
+        """Wake all followers."""
         self.changed.set()
         self.changed = asyncio.Event()
 
 
 class Asking:
-    """The questions that one server answers now. It belongs to one event loop."""
+    """The questions that a server is answering. Belongs to one event loop."""
 
     def __init__(self, conversations: Conversations, answers: Workers, searches: Workers) -> None:
         self.conversations = conversations
@@ -75,24 +74,24 @@ class Asking:
         self._live: dict[str, _Live] = {}
 
     def begin(self, turn: Turn, target: Searching, llm: PromptedModel | None, before: Sequence[Message]) -> None:
-        """Have a turn answered from the chosen collections; `before`: the conversation so far."""
+        """Start to answer a turn from the chosen collections; `before`: the conversation so far."""
         live = self._live[turn.id] = _Live(turn)
         live.task = asyncio.get_running_loop().create_task(self._work(live, target, llm, before))
 
     def now(self, turn: Turn) -> Turn:
-        """Return the current state of a turn: one in progress in a server that ended has stopped."""
+        """Return the current state of a turn. A turn in progress in a server that ended counts as stopped."""
         if turn.state in _ENDED or turn.id in self._live:
             return turn
         return self.conversations.change(turn.id, state="stopped", error=_LOST)
 
     def stop(self, id: str) -> None:
-        """End a turn at its next step; one that has ended stays as it is."""
+        """Cancel a turn at its next step. Has no effect on one that has ended."""
         live = self._live.get(id)
         if live is not None and live.task is not None:
             live.task.cancel()
 
     async def follow(self, id: str) -> AsyncGenerator[tuple[str, Any]]:
-        """Yield the past and coming events of a turn, until it has ended; last its final state."""
+        """Yield the past and coming events of a turn until it ends, then its final state."""
         live = self._live.get(id)
         if live is not None:
             seen, text = 0, ""
@@ -113,7 +112,7 @@ class Asking:
         yield "end", {"state": turn.state}
 
     async def close(self) -> None:
-        """End all that is under way."""
+        """Cancel all turns in progress."""
         tasks = [live.task for live in self._live.values() if live.task is not None]
         for task in tasks:
             task.cancel()
@@ -137,7 +136,7 @@ class Asking:
         ended["read"] = tuple(dict.fromkeys(citation.passage.id for citation in live.citations))
         try:
             await asyncio.shield(asyncio.to_thread(self.conversations.change, id, result, **ended))
-        except Exception as error:  # it was removed meanwhile, or there is no room on the disk
+        except Exception as error:  # it was deleted meanwhile, or the disk is full
             live.tell("error", form_of(error_for_caller(error)))
         finally:
             live.over = True
@@ -177,7 +176,7 @@ class Asking:
                 elif isinstance(news, Answered):
                     live.text, live.whole = news.text, news.whole
                     live.wake()
-                    if time.monotonic() > saved + _SAVED:  # a server that is killed loses no more
+                    if time.monotonic() > saved + _SAVED:  # a killed server loses no more than this
                         await asyncio.to_thread(self.conversations.change, turn.id, _so_far(live))
                         saved = time.monotonic()
                 elif isinstance(news, AnswerSources):
@@ -205,9 +204,9 @@ class Asking:
 
 
 def _so_far(live: _Live) -> Answer | None:
-    """Return what there is of an answer that was stopped, or that failed; None where nothing is.
+    """Return the part of a stopped or failed answer that exists, or None.
 
-    Its finished sentences are checked for support; a call that was writing it counts.
+    Its finished sentences are checked for support; the usage of the interrupted call counts.
     """
     hits = next((event.hits for event in reversed(live.trace) if isinstance(event, Retrieved)), ())
     if not live.text and not hits:
@@ -233,6 +232,6 @@ def _so_far(live: _Live) -> Answer | None:
 
 
 def finished_sentences(text: str) -> str:
-    """Return a text without a last sentence that was not written to its end."""
+    """Return a text without its last sentence if that is incomplete."""
     *before, last = [(0, 0), *sentences(text)]
     return text[: last[1] if _FINISHED.search(text) else before[-1][1] if before else 0]

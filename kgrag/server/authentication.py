@@ -1,8 +1,8 @@
-"""Who may come in: the names of the host, the origin of a page, and the key, checked once for every door.
+"""Check the host name, the origin and the key of each request, once for all interfaces.
 
-A page of another site must not use what a browser of its visitor can reach. The server answers to its own names only (a
-name that was rebound to its address is another one): without keys, which is on loopback alone, to those of loopback;
-with a cookie or without keys, requests that a page of another origin makes are refused.
+A page of another site must not use the access of its visitor's browser. The server answers only to its own host names,
+which defeats DNS rebinding; without keys, which only loopback allows, to the names of loopback. With a cookie or
+without keys it refuses requests from pages of another origin.
 """
 
 import socket
@@ -23,7 +23,7 @@ from kgrag.server.sessions import Sessions
 from kgrag.values.errors import AccessError, KgragError
 
 COOKIE = "kgrag_session"
-"""The cookie that the web application's login sets; its value is the id of a session."""
+"""The cookie of a login of the web application; its value is the id of a session."""
 LOGIN = "/login"
 
 ASSETS = "/assets"
@@ -31,19 +31,16 @@ ASSETS = "/assets"
 
 _OPEN = ("/healthz", "/readyz", LOGIN)
 DOORS = ("/api/", "/v1/", "/mcp", "/metrics", "/openapi.json")
-"""Beginnings of the addresses of programs, which are not led to a page."""
+"""Prefixes of the paths for programs, which are not redirected to a page."""
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _FOREIGN = ("cross-site", "same-site")
 
 
 class Guard:
-    """Lets a request through, with its Access in the state of the scope, or answers it."""
+    """Passes a request on, with its Access in the state of the scope, or refuses it."""
 
     def __init__(self, app: ASGIApp, keys: Keys, hosts: Iterable[str] = (), *, unlocked: bool) -> None:
-        """Make the guard.
-
-        `unlocked`: the server has no keys and listens on loopback alone; it locks itself when a key is made.
-        """
+        """Make the guard; `unlocked`: the server has no keys and listens on loopback only, until a key is created."""
         self._app = app
         self._keys = keys
         self._sessions = Sessions(keys)
@@ -72,7 +69,7 @@ class Guard:
             await refused(scope, receive, send)
 
     def _access(self, connection: HTTPConnection) -> Access | None:
-        """Return the caller's access, None without a valid key. Raises AccessError for a foreign page."""
+        """Return the access of the caller, or None without a valid key. Raises AccessError for a foreign page."""
         headers = connection.headers
         unlocked = self._unlocked and not len(self._keys)
         if len(headers.getlist("host")) != 1 or not self._is_own(_host_name(headers["host"]), unlocked):
@@ -80,7 +77,7 @@ class Guard:
                 "This server does not answer to that name of a host.", "Use its own: KGRAG_SERVE__HOSTS adds names."
             )
         bearer = _bearer(headers)
-        if bearer is not None and not unlocked:  # without keys any is passed over: clients of OpenAI's API send one
+        if bearer is not None and not unlocked:  # without keys, one is ignored: clients of OpenAI's API always send one
             return self._keys.resolve(bearer)
         if _is_foreign(connection):
             raise AccessError(
@@ -92,17 +89,14 @@ class Guard:
         return None if cookie is None else self._sessions.resolve(cookie)
 
     def _is_own(self, name: str, unlocked: bool) -> bool:
-        """Return whether a name of a host is one of this server's.
-
-        An address is nobody else's: none can be rebound to it.
-        """
+        """Return whether a host name is one of this server. A literal address is safe: it cannot be rebound."""
         if self._hosts:
             return name in self._hosts
         return name in LOOPBACK or (not unlocked and (name in _names_of_this_machine() or _is_address(name)))
 
 
 def access_of(connection: HTTPConnection) -> Access:
-    """Return the access of a request's caller. Raises AccessError on an open page without a key."""
+    """Return the access of the caller of a request. Raises AccessError on a public page without a key."""
     access = connection.scope.get("state", {}).get("access")
     if not isinstance(access, Access):
         raise AccessError("This takes a key.", "Send it: Authorization: Bearer KEY")
@@ -126,7 +120,7 @@ def _locked(connection: HTTPConnection) -> Response:
 
 
 def _bearer(headers: Headers) -> str | None:
-    """Return the token, "" for anything else in its place; None if there is no such header."""
+    """Return the token, "" if the header is invalid, or None without the header."""
     values = headers.getlist("authorization")
     if not values:
         return None
@@ -156,7 +150,7 @@ def _is_address(name: str) -> bool:
 
 
 def _is_foreign(connection: HTTPConnection) -> bool:
-    """Return whether a page of another origin made this request, other than by a followed link."""
+    """Return whether a page of another origin made this request, except by a link that was followed."""
     headers = connection.headers
     origin = headers.get("origin")
     if origin is not None and urlsplit(origin).netloc.lower() != headers["host"].lower():

@@ -1,6 +1,6 @@
-"""A conversation with a collection: what its last message asks, the answer to that, and its sources below it.
+"""Answer the last message of a chat, with the sources below the answer.
 
-Chat clients send all messages each time, and ask for titles and tags in the same way as people ask questions.
+Chat clients send the whole conversation each time, and request titles and tags in the form of questions.
 """
 
 import re
@@ -17,7 +17,7 @@ from kgrag.values.errors import ModelError
 from kgrag.values.events import Answer, Citation
 from kgrag.values.results import Usage
 
-TURNS = 6  # messages before the last one that a follow-up question is understood from
+TURNS = 6  # previous messages that give a follow-up question its context
 _LONGEST = 1500  # characters of each
 _CHORE = re.compile(  # as Open WebUI, LibreChat, LobeChat, Chatbox and others word it
     r"\A\s*### Task:"
@@ -41,7 +41,7 @@ _MARKUP = re.compile(r"([\\`*_\[\]<>!|~#])")
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A place in a text, `start` to before `end`, that cites a passage."""
+    """The span of a citation in a text; `end` is exclusive."""
 
     start: int
     end: int
@@ -50,7 +50,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class ConversationReply:
-    """The reply to a conversation, with the places where it cites, and its usage; `cut`: it is not whole."""
+    """The reply to a conversation, with its citations and usage; `cut`: the text ends early."""
 
     text: str
     marks: tuple[Mark, ...] = ()
@@ -65,13 +65,10 @@ def reply(
     messages: Sequence[Message],
     hear: Listener | None = None,
 ) -> ConversationReply:
-    """Reply to the last message, about these collections by a system over them.
+    """Reply to the last message by a system over the collections; calls `hear` with each step and the growing answer.
 
-    `hear` is called with each step and with the answer as it grows.
-
-    A follow-up question is understood from what was said before it. What a client asks about the conversation itself,
-    such as a title, is answered without a search, and where nothing was asked, nobody is. Raises ModelError when there
-    is no answer.
+    Rewrites a follow-up question from the conversation. Answers requests of the client, such as for a title, without a
+    search, and an empty message without a model. Raises ModelError if there is no answer.
     """
     spoken = [m for m in messages if m.role in ("user", "assistant") and m.content.strip()]
     if not spoken or spoken[-1].role != "user":
@@ -92,30 +89,30 @@ def reply(
 
 
 def understood(llm: PromptedModel, before: Sequence[Message], question: str) -> str:
-    """Return a question that can be understood without the messages `before`. Raises ModelError."""
+    """Return the question rewritten so that it does not depend on the messages `before`. Raises ModelError."""
     history = "\n".join(f"{m.role.capitalize()}: {m.content[:_LONGEST]}" for m in before[-TURNS:])
     return llm.text("follow-up", whole=True, history=history, question=question)
 
 
 def is_chore(messages: Sequence[Message]) -> bool:
-    """Return whether the last message asks for a title, tags or the like, not about documents."""
+    """Return whether the last message is a request of the client, such as for a title or tags."""
     return _CHORE.search(messages[-1].content[:2000]) is not None
 
 
 def with_sources(answer: Answer) -> ConversationReply:
-    """Return the text of an answer with a list of the cited passages below, and the places of the citations."""
+    """Return the text of an answer with the list of its sources below, and the spans of its citations."""
     sources = "\n".join(_source(citation) for citation in answer.citations)
     text = "\n\n".join(filter(None, (without_pictures(answer.text), answer.doubt and f"({answer.doubt})")))
     return ConversationReply(f"{text}{_SOURCES}{sources}" if sources else text, marks_in(text, answer.citations))
 
 
 def without_pictures(text: str) -> str:
-    """Return a text without pictures, whose address could leak the conversation to a third server."""
+    """Return a text without pictures, whose addresses could leak the conversation to another server."""
     return _FETCHED.sub(" ", text)
 
 
 def marks_in(text: str, citations: Sequence[Citation]) -> tuple[Mark, ...]:
-    """Return the places of citations in a text, in any form, but for the list of sources below it."""
+    """Return the spans of the citations in a text, in any form, except in the list of sources below it."""
     by_number: dict[int, Citation] = {}
     for citation in citations:
         by_number.setdefault(citation.number, citation)
@@ -129,12 +126,12 @@ def marks_in(text: str, citations: Sequence[Citation]) -> tuple[Mark, ...]:
 
 
 def steady(text: str) -> str:
-    """Return the part of a growing text that is final, without an incomplete citation or picture."""
+    """Return the final part of a growing text, without an incomplete citation or picture."""
     return without_pictures(_OPEN.sub("", text))
 
 
 def rest(whole: str, start: str) -> str:
-    """Return the unsent part of a text; sent citations may have another form by now, or have been removed."""
+    """Return the unsent part of a text. Citations already sent may have changed form or gone since."""
     if whole.startswith(start):
         return whole[len(start) :]
     left = len("".join(_MARK.sub("", start).split()))
@@ -152,7 +149,7 @@ def rest(whole: str, start: str) -> str:
 
 
 def _source(citation: Citation) -> str:
-    """Return a line of the list; titles are texts of documents, in which nothing is markup."""
+    """Return a line of the list, with the title escaped: it may contain anything."""
     passage = citation.passage
     parts = ", ".join(filter(None, (passage.title or passage.document, passage.section, passage.place)))
     where = f" ({passage.source})" if passage.source and passage.source != passage.title else ""

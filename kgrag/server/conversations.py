@@ -1,8 +1,8 @@
-"""Conversations of the pages, on disk: each question from when it is asked, what came of it, and how it came about.
+"""Store the conversations of the pages on disk: each question, its result and its steps.
 
-Whoever opens its address again, or after a restart, sees it without asking anybody. A conversation is its asker's to
-go on with; others may read it who have the address, a random one, and may see all collections that it is about. The
-file is one that nobody else may read.
+A page that is opened again, even after a restart, shows the stored answer. Only its owner may continue a conversation.
+Others may read it if they know its random address and may see all its collections. The file is readable by the user of
+the server only.
 """
 
 import json
@@ -50,12 +50,12 @@ State = Literal["waiting", "running", "done", "stopped", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A question of a conversation. `system` answers it, or where that is empty `retriever` searches for it.
+    """A question of a conversation: `system` answers it, or `retriever` searches for it if `system` is empty.
 
-    `asked`: the question as it was understood from those before it, where that differs. `read`: ids of the passages
-    that the model read. `after`: the turn before it, None in an earlier release; turns after the same one are versions
-    of each other. `error`: what failed. `good`: what its asker thinks of the answer, None for nothing yet, `remark`
-    why, and `run` the run that was kept with that. `created`: ISO 8601.
+    `asked`: the question rewritten from its context, if that differs. `read`: ids of the passages that the model read.
+    `after`: the previous turn, None in older releases; turns after the same one are versions of each other. `error`:
+    the failure. `good`: the owner's rating, None without one, `remark` its reason, `run` the run stored with it.
+    `created`: ISO 8601.
     """
 
     id: str
@@ -81,7 +81,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A conversation in a list: its name or first question, how many there are, and when the last one was asked."""
+    """A listed conversation: its name or first question, the number of questions, and the time of the last."""
 
     id: str
     title: str
@@ -91,13 +91,13 @@ class Heading:
 
 
 class Conversations:
-    """The newest `most` turns in a file. Safe to use from many threads and processes."""
+    """A file with the newest `most` turns. Safe for many threads and processes."""
 
     def __init__(self, path: Path, most: int) -> None:
         self._path, self._most = path, most
 
     def add(self, turn: Turn, instead: str = "") -> None:
-        """Append a turn to the shown ones. `instead`: add it as another version of that turn (see `show`)."""
+        """Append a turn. `instead`: add it as another version of that turn (see `show`)."""
         with self._file() as file:
             if instead:
                 file.execute(
@@ -114,14 +114,14 @@ class Conversations:
             file.execute(_OLDEST, (self._most,))
 
     def show(self, turn: Turn) -> None:
-        """Show a version of a turn with the newest turns after it, instead of another version."""
+        """Show another version of a turn, with its newest later turns."""
         ids = json.dumps([other.id for other in self.turns(turn.conversation, turn.id)])
         with self._file() as file:
             query = "UPDATE turns SET replaced = id NOT IN (SELECT value FROM json_each(?)) WHERE conversation = ?"
             file.execute(query, (ids, turn.conversation))
 
     def versions(self, conversation: str) -> dict[str, list[str]]:
-        """Return the ids of the versions of each turn of a conversation, itself included, in their order."""
+        """Return the ids of all versions of each turn of a conversation, in order."""
         versions: dict[str, list[str]] = {}
         before = _before(self._rows(_EACH, conversation))
         for id, earlier in before.items():
@@ -129,7 +129,7 @@ class Conversations:
         return {id: versions[earlier] for id, earlier in before.items()}
 
     def change(self, id: str, result: Answer | Ranking | None = None, **changes: Any) -> Turn:
-        """Change fields of a turn, and keep what came of it. Raises NotFoundError when it was removed meanwhile."""
+        """Update fields of a turn, and store its result. Raises NotFoundError if it was deleted meanwhile."""
         with self._file() as file:
             file.execute("BEGIN IMMEDIATE")
             row = file.execute("SELECT form FROM turns WHERE id = ?", (id,)).fetchone()
@@ -164,7 +164,7 @@ class Conversations:
             return None
 
     def turns(self, conversation: str, through: str = "") -> list[Turn]:
-        """Return the turns of a conversation that are shown, or those before and after one that they lead `through`.
+        """Return the shown turns of a conversation, or the turns of the version that contains the turn `through`.
 
         Raises NotFoundError for a missing turn.
         """
@@ -177,7 +177,7 @@ class Conversations:
         return turns
 
     def headings(self, owner: str, most: int, search: str = "", before: str = "") -> list[Heading]:
-        """Return the newest conversations of somebody, those with the words of `search`, and older than `before`."""
+        """Return the newest conversations of an owner that have the words of `search` and are older than `before`."""
         query = (
             "SELECT conversation, count(*), max(created) AS last, (SELECT form FROM turns AS first WHERE "
             "first.conversation = turns.conversation AND NOT replaced ORDER BY created, id LIMIT 1), "
@@ -194,7 +194,7 @@ class Conversations:
         ]
 
     def rename(self, conversation: str, owner: str, title: str) -> None:
-        """Give somebody's conversation a name of its own; "" takes it back."""
+        """Rename a conversation of an owner; "" restores the default name."""
         with self._file() as file:
             file.execute("INSERT OR REPLACE INTO titles VALUES (?, ?, ?)", (conversation, owner, title))
 
@@ -204,10 +204,7 @@ class Conversations:
         return [_turn(form) for (form,) in self._rows(query, most)]
 
     def spent(self) -> list[tuple[str, int, int, float | None]]:
-        """Return the questions of each key, and the tokens and cost of their answers; most tokens first.
-
-        The cost is None where the price of an answer is not known.
-        """
+        """Return the questions, tokens and cost of each key, most tokens first. The cost is None without prices."""
         query = (
             "SELECT owner, count(*), sum(json_extract(form, '$.tokens')) AS tokens, "
             "CASE WHEN count(*) = count(json_extract(form, '$.cost')) THEN total(json_extract(form, '$.cost')) END "
@@ -216,7 +213,7 @@ class Conversations:
         return [(owner, number, tokens or 0, cost) for owner, number, tokens, cost in self._rows(query)]
 
     def remove(self, conversation: str, owner: str) -> bool:
-        """Remove somebody's conversation; whether there was one."""
+        """Delete a conversation of an owner; return whether it existed."""
         with self._file() as file:
             file.execute("DELETE FROM titles WHERE conversation = ? AND owner = ?", (conversation, owner))
             query = "DELETE FROM turns WHERE conversation = ? AND owner = ?"
@@ -257,7 +254,7 @@ def _turn(form: str) -> Turn:
 
 
 def _before(rows: Sequence[tuple[str, str, int]]) -> dict[str, str]:
-    """Return the id of the turn before each turn; one of an earlier release stands after the last that is shown."""
+    """Return the id of the previous turn of each turn. Turns of older releases follow the last shown one."""
     before, last = dict[str, str](), ""
     for id, form, replaced in rows:
         after = _turn(form).after
@@ -267,7 +264,7 @@ def _before(rows: Sequence[tuple[str, str, int]]) -> dict[str, str]:
 
 
 def _path(before: Mapping[str, str], through: str) -> set[str]:
-    """Return the ids of a turn, of those before it, and of the newest after it."""
+    """Return the ids of a turn, of all previous turns, and of the newest later ones."""
     path, at = set[str](), through
     while at in before:
         path.add(at)

@@ -1,4 +1,4 @@
-"""Events of something that goes on, as server-sent events; closing the connection ends it."""
+"""Send events as server-sent events; closing the connection cancels their source."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
@@ -14,19 +14,19 @@ from kgrag.server.failures import error_for_caller, form_of
 from kgrag.server.request_queue import left
 
 MEDIA_TYPE = "text/event-stream"
-_QUIET = 15.0  # seconds after which a line says that the connection is still in use
+_QUIET = 15.0  # seconds after which a comment line keeps the connection open
 
 
 Events = AsyncGenerator[tuple[str, Any]]
 
 
 class EventStream(Response):
-    """Sends (name, JSON form) pairs as they come, while the caller's key holds; an error is the last event, `error`."""
+    """Sends (name, JSON form) pairs while the key of the caller is valid; an error is the last event, `error`."""
 
     media_type = MEDIA_TYPE
 
     def __init__(self, events: Events, write: Callable[[str, Any], str] | None = None) -> None:
-        """Make the stream; `write`: the text of an event, where that is not the usual one."""
+        """Make the stream; `write`: formats an event, if not in the default form."""
         super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
         del self.headers["content-length"]
         self._events = events
@@ -51,7 +51,7 @@ class EventStream(Response):
 async def _lines(
     events: Events, departure: "asyncio.Future[None]", write: Callable[[str, Any], str]
 ) -> AsyncGenerator[str]:
-    """Yield the text of each event; ends when the client has gone, and closes the events."""
+    """Yield the text of each event. Ends when the client disconnects, and closes the events."""
     following: asyncio.Future[tuple[str, Any]] | None = None
     try:
         while not departure.done():

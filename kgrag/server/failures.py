@@ -1,4 +1,4 @@
-"""Errors as a server tells them: {error, remedy, kind} and a fitting status, one mapping for every door."""
+"""Map errors to replies: {error, remedy, kind} and a status, once for all interfaces."""
 
 import errno
 import logging
@@ -31,7 +31,7 @@ _FOLDERS = re.compile(r"(?<![\w/.])(?:/|[A-Z]:\\)(?:[^\s'\"/\\]+[/\\])+(?=[^\s'\
 _SECRET = re.compile(r"\b(?:sk-|kgrag_)[\w*-]{6,}")
 logger = logging.getLogger("kgrag.server")
 
-_STATUS: tuple[tuple[type[KgragError], int], ...] = (  # the first that fits
+_STATUS: tuple[tuple[type[KgragError], int], ...] = (  # the first match wins
     (errors.DeadlineError, 504), (errors.StatementError, 400), (errors.DatabaseError, 503),
     (errors.CancelledError, 499), (errors.AccessError, 403), (errors.BusyError, 503), (errors.NotFoundError, 404),
     (errors.MismatchError, 409), (errors.BudgetError, 402), (errors.UnavailableError, 503), (errors.ModelError, 502),
@@ -41,7 +41,7 @@ _STATUS: tuple[tuple[type[KgragError], int], ...] = (  # the first that fits
 
 
 class ErrorReply(BaseModel):
-    """An error for people: its message, its remedy and its kind."""
+    """An error in a reply: its message, its remedy and its kind."""
 
     error: str
     remedy: str
@@ -52,11 +52,11 @@ ERRORS: dict[int | str, dict[str, Any]] = {
     "4XX": {"model": ErrorReply, "description": "The request is refused"},
     "5XX": {"model": ErrorReply, "description": "It cannot be done now"},
 }
-"""The replies of every route besides its own, as OpenAPI describes them."""
+"""The error replies of every route for OpenAPI."""
 
 
 class Reply(JSONResponse):
-    """JSON in the forms of kgrag.wire, whatever a text holds."""
+    """A JSON reply in the forms of kgrag.wire, for texts with any characters."""
 
     def render(self, content: Any) -> bytes:
         """Return the body."""
@@ -75,7 +75,7 @@ def status_of(error: KgragError) -> int:
 
 
 def form_of(error: KgragError) -> dict[str, str]:
-    """Return an error as a reply states it, without the login of an address."""
+    """Return the form of an error in a reply, without logins in addresses."""
     return {"error": without_login(error.message), "remedy": without_login(error.remedy), "kind": type(error).__name__}
 
 
@@ -88,14 +88,14 @@ def for_reader(text: str) -> str:
 
 
 def words_for(access: Access) -> Callable[[str], str]:
-    """Return how failures are put to a caller: to an admin as they are."""
+    """Return the function that words failures for a caller; admins see them unchanged."""
     return str if access.may("admin") else for_reader
 
 
 def error_for_caller(error: Exception) -> KgragError:
-    """Return the error for the caller: kgrag's own errors unchanged; anything else is logged and hidden.
+    """Return the error for the caller: kgrag's own errors unchanged; other errors are logged and hidden.
 
-    Where the database is, and why it does not answer, is for the operator.
+    Only the operator learns where the database is and why it does not answer.
     """
     if isinstance(error, errors.UnreachableError):
         logger.warning("%s", without_login(error.in_full))
@@ -122,7 +122,7 @@ def response(error: KgragError, status: int | None = None) -> Reply:
 
 
 def add_handlers(app: FastAPI) -> None:
-    """Have the application tell all errors so."""
+    """Make the application reply to all errors in this form."""
 
     async def ours(request: Request, error: Any) -> Reply:
         problem, access = copy(error_for_caller(error)), request.scope.get("state", {}).get("access")
@@ -138,7 +138,7 @@ def add_handlers(app: FastAPI) -> None:
         )
 
     async def http(request: Request, error: Any) -> Reply:
-        if str(error.detail).startswith("Too many files"):  # Starlette counts while it reads
+        if str(error.detail).startswith("Too many files"):  # Starlette counts the bytes as it reads
             return response(errors.TooLargeError(str(error.detail), "Send them in parts: each makes a job of its own."))
         form = KgragError(f"{error.detail}.", "See /openapi.json.")
         answer = response(form, error.status_code)

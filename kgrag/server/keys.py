@@ -1,7 +1,7 @@
 """Keys of a server: who may do what in which collections.
 
-A key is a random token. Only its hash is kept, in a file of the server's home that nobody else may read; the token is
-shown once, when it is made.
+A key is a random token, shown only when it is created. A file of the server's home, readable by its user only, stores
+the hash.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ from kgrag.values.errors import AccessError, ConfigurationError, InputError, Not
 M = TypeVar("M", bound=BaseModel)
 
 Role = Literal["read", "analyst", "write", "admin"]
-"""Each may do what those before it may: analyst asks in Cypher, write uploads and removes documents, admin deletes."""
+"""Each role includes the previous ones: analyst runs Cypher, write uploads and removes documents, admin deletes."""
 ROLES: tuple[Role, ...] = get_args(Role)
 
 _MARK = "kgrag_"
@@ -33,7 +33,7 @@ _LONGEST = 64  # characters of a name
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """The rights of a caller. `collections`: the ones that it may see, empty for all; `key`: a hash of its token."""
+    """The rights of a caller. `collections`: those that it may see, empty for all; `key`: the hash of its token."""
 
     name: str
     role: Role
@@ -41,15 +41,15 @@ class Access:
     key: str = field(default="", repr=False)
 
     def may(self, role: Role) -> bool:
-        """Return whether it has that role, or a higher one."""
+        """Return whether the caller has this role or a higher one."""
         return ROLES.index(self.role) >= ROLES.index(role)
 
     def sees(self, collection: str) -> bool:
-        """Return whether it may see that collection."""
+        """Return whether the caller may see this collection."""
         return not self.collections or collection in self.collections
 
     def check(self, role: Role, collection: str | None = None) -> None:
-        """Raise AccessError without that role, NotFoundError for a collection that it may not see."""
+        """Raise AccessError without this role, NotFoundError for a collection that the caller may not see."""
         if not self.may(role):
             raise AccessError(
                 f"The key {self.name!r} may not do this: its role is {self.role}, and this takes {role}.",
@@ -59,7 +59,7 @@ class Access:
             raise hidden(collection, self.collections)
 
     def check_all(self) -> None:
-        """Raise AccessError unless it may see all collections."""
+        """Raise AccessError unless the caller may see all collections."""
         if self.collections:
             raise AccessError(
                 f"The key {self.name!r} may not do this: it is one of some collections, and this reads all.",
@@ -68,16 +68,16 @@ class Access:
 
 
 LOCAL = Access("local", "admin")
-"""The access of those who can reach a server on loopback without keys."""
+"""The access of callers of a server on loopback without keys."""
 
 
 def hidden(collection: str, seen: Sequence[str]) -> NotFoundError:
-    """Return the error for a collection that does not exist, or is hidden: it does not tell which."""
+    """Return the error for a missing or hidden collection, which does not tell the two apart."""
     return NotFoundError(f"There is no collection {collection!r}.", f"There are: {', '.join(seen)}." if seen else "")
 
 
 class Key(BaseModel):
-    """A key as it is kept: the hash of its token, and when it was made."""
+    """A stored key: the hash of its token, and when it was created."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -100,7 +100,7 @@ class _File(BaseModel):
 
 
 class KeptFile(Generic[M]):
-    """A file of JSON, read again whenever it changes. Safe to share between threads."""
+    """A JSON file, read again whenever it changes. Safe to share between threads."""
 
     def __init__(self, path: Path, model: type[M]) -> None:
         self._path, self._model = path, model
@@ -129,14 +129,14 @@ class Keys:
 
     @classmethod
     def of(cls, settings: Settings) -> "Keys":
-        """Return the keys of the settings' home."""
+        """Return the keys in the home of the settings."""
         return cls(settings.home / "keys.json")
 
     def __len__(self) -> int:
         return len(self.all())
 
     def all(self) -> tuple[Key, ...]:
-        """Return all keys, by name. Raises ConfigurationError when the file cannot be read."""
+        """Return all keys by name. Raises ConfigurationError if the file cannot be read."""
         try:
             return self._file.read().keys
         except FileNotFoundError:
@@ -145,7 +145,7 @@ class Keys:
             raise self._unreadable(error) from error
 
     def resolve(self, token: str) -> Access | None:
-        """Return the access of a token, None for an unknown one; both take equally long."""
+        """Return the access of a token, or None if it is unknown; both take equally long."""
         digest = hashed(token)
         access = None
         for key in self.all():
@@ -154,15 +154,12 @@ class Keys:
         return access
 
     def holds(self, access: Access) -> bool:
-        """Return whether a caller's credentials are still valid.
-
-        Its key is kept, or the keys stay as they were.
-        """
+        """Return whether the credentials of a caller are still valid: its key exists, or there are still no keys."""
         keys = self.all()
         return any(key.access == access for key in keys) if keys else access is LOCAL
 
     def add(self, name: str, role: Role, collections: Sequence[str] = ()) -> str:
-        """Make a key; returns its token, which is kept nowhere. Raises InputError for a name that is taken or none."""
+        """Create a key, and return its token, which is not stored. Raises InputError for a used or invalid name."""
         if not name.strip() or not name.isprintable() or len(name) > _LONGEST:
             raise InputError(f"{name!r} is no name for a key.", f"Give one of 1 to {_LONGEST} printable characters.")
         token = _MARK + secrets.token_urlsafe(_BYTES)
@@ -182,7 +179,7 @@ class Keys:
         return token
 
     def remove(self, name: str) -> Key:
-        """Remove a key; running servers refuse it from now on. Raises NotFoundError."""
+        """Delete a key; running servers refuse it at once. Raises NotFoundError."""
         missing = NotFoundError(f"There is no key {name!r}.", "`kgrag keys list` lists them.")
         if not self.path.exists():
             raise missing

@@ -1,4 +1,4 @@
-"""The tools of `kgrag mcp` over HTTP, at /mcp: each request stands alone, with the rights of its key."""
+"""Serve the tools of `kgrag mcp` over HTTP at /mcp; requests are stateless, with the rights of their keys."""
 
 import asyncio
 import threading
@@ -22,7 +22,7 @@ from kgrag.settings import ServeOptions
 from kgrag.values.errors import BusyError
 
 _GUARDED = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # hosts and origins are checked before
-_KNOWN = 64  # servers that are kept, one for each set of collections
+_KNOWN = 64  # cached servers, one for each set of collections
 
 
 class McpDoor:
@@ -57,7 +57,7 @@ class McpDoor:
         server = self._server(access.collections, access.may("analyst"))
         server.streamable_http_app(
             json_response=True, stateless_http=True, max_request_body_size=self._limit, transport_security=_GUARDED
-        )  # which makes a manager of sessions; one can be run once only
+        )  # creates a session manager, which can run only once
         manager = server.session_manager
         request, departure = Request(scope, receive), threading.Event()
         try:
@@ -76,7 +76,7 @@ class McpDoor:
             return message
 
         try:
-            with limits.limited(cancelled=departure):  # the tools' threads see it
+            with limits.limited(cancelled=departure):  # visible to the threads of the tools
                 async with manager.run():
                     await manager.handle_request(scope, again, send)
         finally:

@@ -13,7 +13,7 @@ from kgrag.runtime.files import free_bytes
 from kgrag.server.uploads import Uploads
 from kgrag.values.errors import KgragError
 
-_PATIENCE = 5.0  # seconds that the database has to tell its part
+_PATIENCE = 5.0  # seconds within which the database must answer
 
 
 class Gauges(Collector):

@@ -1,7 +1,7 @@
 """The routes of OpenAI's API that chat clients use: collections are the models, and answers cite their passages.
 
-A model is COLLECTION, or COLLECTION:SYSTEM such as notes:gear+pathrank; "notes, letters" is both as one. What a client
-sets of sampling is passed over; what the server's own model is, and how it samples, is a matter of the server.
+A model is COLLECTION, or COLLECTION:SYSTEM such as notes:gear+pathrank; "notes, letters" is both as one. The routes
+ignore the client's sampling parameters: the server decides on its own model and sampling.
 """
 
 import json
@@ -69,7 +69,7 @@ class ChatMessage(BaseModel):
     content: Annotated[str | Annotated[list[Part], Field(max_length=1000)] | None, Field(description="its text")] = None
 
     def turn(self, *, last: bool) -> Turn:
-        """Return the message in the form of models; earlier messages than the last are read without pictures and files.
+        """Return the message in the form of models; only in earlier messages, pictures and files are ignored.
 
         Raises InputError if the last one has more than text.
         """
@@ -82,7 +82,7 @@ class ChatMessage(BaseModel):
 
 
 class StreamOptions(BaseModel):
-    """`include_usage`: the last chunk says what the answer took."""
+    """`include_usage`: the last chunk holds the usage."""
 
     include_usage: bool = False
 
@@ -120,7 +120,7 @@ async def model(caller: Called, model: Annotated[str, Path(max_length=700)]) -> 
 async def completions(caller: Called, body: Chat) -> Response:
     """Answer the last message, with sources; the messages before it are its context.
 
-    With `stream` it is sent as it is written. Closing the connection ends the work.
+    With `stream` the text is sent as it grows. Closing the connection cancels the work.
     """
     turns = [message.turn(last=message is body.messages[-1]) for message in body.messages]
     if turns and len(turns[-1].content) > _LONGEST and not conversation.is_chore(turns):
@@ -142,7 +142,7 @@ async def others(path: str) -> None:
 
 
 class _Completion:
-    """An answer in OpenAI's forms. `link`: the address of a passage that is cited."""
+    """An answer in OpenAI's forms. `link`: returns the address of a cited passage."""
 
     def __init__(self, model: str, link: Callable[[Passage], str]) -> None:
         self._link = link
@@ -189,7 +189,7 @@ class _Completion:
 
 
 class OpenAIErrors:
-    """Puts the errors of these routes into OpenAI's form."""
+    """Converts the errors of these routes to OpenAI's form."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -242,7 +242,7 @@ def _data(name: str, form: Any) -> str:
 
 
 def _model_of(caller: Caller, model: str) -> tuple[LocalSearching, Strategy]:
-    """Return the collections that a model's name names, and the system over them.
+    """Return the collections of a model name, and the system over them.
 
     Raises NotFoundError, RefusedError.
     """
@@ -252,11 +252,11 @@ def _model_of(caller: Caller, model: str) -> tuple[LocalSearching, Strategy]:
         target = _named(caller, model)
     target = target or caller.collection(model)
     check_asked_system(system or target.usual)
-    return target, target.system(system)  # raises where there is no such collection, before the answer has begun
+    return target, target.system(system)  # raises for a missing collection before the answer begins
 
 
 def _named(caller: Caller, name: str) -> LocalSearching | None:
-    """Return a collection that the caller may see, or several with commas between; None where one does not exist."""
+    """Return a collection that the caller may see, or several comma-separated ones; None if one is missing."""
 
     def exists(one: str) -> bool:
         return caller.access.sees(one) and find_collection(caller.kg.graph, one) is not None
@@ -268,7 +268,7 @@ def _named(caller: Caller, name: str) -> LocalSearching | None:
 
 
 def _link(caller: Caller, passage: Passage) -> str:
-    """Return the page of a passage, or without pages its REST address."""
+    """Return the address of the page of a passage, or without pages its REST address."""
     if caller.serving.pages:
         place = address("passage", passage.collection, passage.id)
     else:

@@ -8,7 +8,7 @@ _Literal: Any = Literal
 
 
 def _one_of(*values: str) -> Any:
-    """Return a field that has one of these values, the first by default."""
+    """Return a field with one of these values; the first is the default."""
     return _Literal[values], values[0]
 
 
@@ -24,7 +24,7 @@ AnswerMessage: Any = create_model(
 Choice: Any = create_model(
     "Choice", index=(int, 0), message=AnswerMessage, logprobs=(None, None), finish_reason=_one_of("stop", "length")
 )
-"""The only one of a completion."""
+"""The only choice of a completion."""
 Tokens: Any = create_model("Tokens", prompt_tokens=int, completion_tokens=int, total_tokens=int)
 """The usage of an answer."""
 Completion: Any = create_model(
@@ -39,4 +39,4 @@ ERRORS: dict[int | str, dict[str, Any]] = {
     "4XX": {"model": Refusal, "description": "The request is refused"},
     "5XX": {"model": Refusal, "description": "It cannot be done now"},
 }
-"""The replies of these routes besides their own, as OpenAPI describes them."""
+"""The error replies of these routes for OpenAPI."""

@@ -1,7 +1,7 @@
-"""The page that a passage stands on as a picture, with boxes around its words.
+"""Draw the page of a passage as a picture, with boxes around its words.
 
-Where a passage stands is found when the page is drawn, by comparing its letters with the page's: it was put into
-reading order before it was cut, without hyphens, running heads and tables. Other processes draw, as they read.
+The position of a passage is found when the page is drawn, by comparing letters: its text was put into reading order and
+lost hyphens, running heads and tables when the document was read. Separate processes draw the pages.
 """
 
 import base64
@@ -30,10 +30,10 @@ _DRAWN = ("pdf", "image")  # readers of files whose pages are drawn
 _SHINGLE = 8  # consecutive letters compared at once
 _LEAST = 40  # matching letters (or half of a short text) that rule out coincidence
 _FAR = 120  # matching letters that rule out coincidence if the text continues elsewhere
-_GAP = 50  # letters between two runs that belong together: another spelling, a formula, the number of a line
+_GAP = 50  # letters between two runs that belong together, such as another spelling, a formula or a line number
 _LIKE = 0.7  # share of common letters from the first to the last of such runs
 _NAME = re.compile(r"(?:^|(?<=; ))[^;:\n]+: ", re.MULTILINE)  # column names in the text form of table rows
-_TAKEN, _GIVEN = "", " "  # replace shingles that were found; no shingle equals them
+_TAKEN, _GIVEN = "", " "  # replace matched shingles; no shingle equals them
 _PDF, _IMAGE = "kgrag.loaders.pdf_pictures:Pictures", "kgrag.loaders.images:PicturePages"
 
 
@@ -48,9 +48,9 @@ class Box(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A page as PNG, the words on it with their boxes, and how many pages there are.
+    """A page as PNG, its words with their boxes, and the number of pages.
 
-    `confidence`: of one that was recognised, 0 to 1.
+    `confidence`: of a recognised page, 0 to 1.
     """
 
     png: bytes
@@ -59,16 +59,16 @@ class Picture:
     confidence: float | None = None
 
     def boxes(self, text: str) -> list[Box]:
-        """Return the places of a text on the page: a box for each line or part of one; empty if it is absent."""
+        """Return the boxes of a text on the page, one for each line or part of a line; empty if it is absent."""
         return list(_lines([self.words[place][1] for place in self.places(text)]))
 
     def places(self, text: str) -> list[int]:
-        """Return the places of a text's words among the page's, from 0."""
+        """Return the positions of the words of a text among the words of the page, from 0."""
         return _places_of(text, [word for word, _ in self.words])
 
 
 class Pictures:
-    """Draws pages in processes of its own; close it, or use `with`. Safe to share between threads."""
+    """Draws pages in separate processes; close it, or use `with`. Safe to share between threads."""
 
     def __init__(self, settings: LoadingSettings, cache: Path | None = None) -> None:
         """Start no process yet; `cache`: the folder of recognised pages."""
@@ -85,7 +85,7 @@ class Pictures:
         self._readers.__exit__(None, None, None)
 
     def draw(self, path: Path, number: int) -> Picture:
-        """Draw the page with that number, from 1. Raises InputError if the file or the page cannot be drawn."""
+        """Draw a page by its number, from 1. Raises InputError if the file or the page cannot be drawn."""
         is_image = path.suffix.lower() in IMAGE.extensions
         try:
             header, answer = self._answer(path, _IMAGE if is_image else _PDF, number)
@@ -96,7 +96,7 @@ class Pictures:
         return Picture(base64.b64decode(answer["png"]), words, header["pages"], seen.get("confidence"))
 
     def _answer(self, path: Path, form: str, number: int, **options: object) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return what a process says of a file, and of one of its pages. Raises BadInput."""
+        """Return the reply of a process about a file and one of its pages. Raises BadInput."""
         seconds = self._readers.settings.page_seconds
         reader, header = self._readers.open(path, form, seconds, **options)
         answer = reader.ask(seconds, page=number)
@@ -107,7 +107,7 @@ class Pictures:
         return header, answer
 
     def _recognised(self, path: Path, number: int, form: str, layer: list[Any]) -> dict[str, Any]:
-        """Return the words of a page: the recognised ones, else the words of its text layer."""
+        """Return the recognised words of a page, or those of its text layer."""
         settings = self._readers.settings
         recognised = Recognised.of(self._readers.cache, path, settings)
         seen = None if recognised is None else recognised.find(number)
@@ -119,7 +119,7 @@ class Pictures:
 
 
 def file_of(kg: KnowledgeGraph, collection: str, document: str, readers: tuple[str, ...] = _DRAWN) -> Path:
-    """Return the file of a document, unchanged since it was read; by default a PDF or picture.
+    """Return the file of a document if it is unchanged since it was read; by default only a PDF or picture.
 
     Raises NotFoundError otherwise.
     """
@@ -137,14 +137,14 @@ def file_of(kg: KnowledgeGraph, collection: str, document: str, readers: tuple[s
 
 
 def _places_of(text: str, words: Sequence[str]) -> list[int]:
-    """Return the places of the words of a page that form a text, with the names of cells or without."""
+    """Return the positions of the words of a page that form a text, with or without the column names of cells."""
     return max((_compared(form, words) for form in dict.fromkeys((text, _NAME.sub("", text)))), key=len)
 
 
 def _compared(text: str, words: Sequence[str]) -> list[int]:
-    """Return the places of the words of a page that form a text; its parts may be in another order there.
+    """Return the positions of the words of a page that form a text, whose parts may be in another order on the page.
 
-    Letters are compared, not words: these are hyphenated at the ends of lines, glued together, or spelt with signs.
+    Compares letters, since words may be hyphenated at the end of a line, joined, or contain other signs.
     """
     spelt = [_letters(word) for word in words]
     letters, there = _letters(text), "".join(spelt)
@@ -170,12 +170,12 @@ def _compared(text: str, words: Sequence[str]) -> list[int]:
 
 
 def _is_marked(marked: bytearray, start: int, end: int) -> bool:
-    """Return whether most letters of a word match; of one of marks alone, the letters on both sides."""
+    """Return whether most letters of a word match; for a word without letters, those on both sides."""
     return sum(marked[start:end]) > (end - start) / 2 if end > start else marked[start - 1 : start + 1] == b"\1\1"
 
 
 def _chains(ours: Sequence[str], there: Sequence[str], size: int) -> list[list[Match]]:
-    """Return the common runs of letters, in an order that both have, near each other in both."""
+    """Return the common runs of letters that have the same order and are near each other in both texts."""
     chains: list[list[Match]] = []
     for a, b, count in SequenceMatcher(None, ours, there).get_matching_blocks():
         if count:
@@ -187,7 +187,7 @@ def _chains(ours: Sequence[str], there: Sequence[str], size: int) -> list[list[M
 
 
 def _is_alike(runs: Sequence[Match], least: int) -> bool:
-    """Return whether the letters of runs are so many, and so near each other, that they are no coincidence."""
+    """Return whether the runs have enough letters, close enough together, to rule out coincidence."""
     first, last = runs[0], runs[-1]
     letters = sum(run.size for run in runs)
     return letters >= max(least, _LIKE * (last.size + max(last.a - first.a, last.b - first.b)))
@@ -198,7 +198,7 @@ def _shingles(letters: str, size: int) -> list[str]:
 
 
 def _letters(text: str) -> str:
-    """Return letters and digits without case, marks, blanks and ligatures."""
+    """Return the letters and digits of a text, without case, marks, spaces and ligatures."""
     return re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", text).casefold())
 
 

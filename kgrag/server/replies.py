@@ -1,4 +1,4 @@
-"""Replies of tools: the same values as everywhere, shortened to what a model can read."""
+"""Shorten values to replies of tools that fit into the context of a model."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -11,22 +11,22 @@ from kgrag.values.forms import plain, schema
 from kgrag.values.rows import Edge, Node, Path, Rows
 from kgrag.wire import form
 
-_LEAST = 200  # characters that a text keeps, however many there are
-_VALUE = 1000  # characters of one value of a row
+_LEAST = 200  # characters that each text keeps at least
+_VALUE = 1000  # maximum characters of a value in a row
 _OMITTED = frozenset(
     "query question why trace by_task ranking passages places content document ordinal metadata figures start end "
     "embedder dimension schema_version finished".split()
 )
 """Fields that repeat the request, repeat another field at length, or hold details of the graph."""
-_LISTS = ("hits", "citations")  # kept if they are empty
+_LISTS = ("hits", "citations")  # kept even if empty
 
 Json = dict[str, Any]
 
 
 def shortened(value: Any, characters: int, **more: Any) -> Json:
-    """Return the JSON form of a value for a model: without empty fields and details, its texts cut.
+    """Return the JSON form of a value for a model, without empty fields and details and with its texts cut.
 
-    `characters`: of its texts together; an object whose text is cut has `cut`. `more`: keys that come first.
+    `characters`: limit of all texts together; an object with a cut text has `cut`. `more`: keys to put first.
     """
     if isinstance(value, Rows):
         return _listed(value, characters)
@@ -41,7 +41,7 @@ def shortened(value: Any, characters: int, **more: Any) -> Json:
 
 
 def reply_schema(kind: Any) -> Json:
-    """Return the JSON schema of what `shortened` makes of values of a type: every field may be missing."""
+    """Return the JSON schema of the results of `shortened` for a type: every field is optional."""
     reply: Json = _optional(schema(kind))
     parts = reply["$defs"]
     while unused := [name for name in parts if f'#/$defs/{name}"' not in json.dumps(reply)]:
@@ -51,12 +51,12 @@ def reply_schema(kind: Any) -> Json:
 
 
 def open_parameters(query: Query) -> list[Parameter]:
-    """Return the parameters of a saved query for the caller: without the collection, and a vector of words."""
+    """Return the parameters of a saved query that the caller sets: without the collection and a vector of words."""
     return [p for p in query.parameters if p.name not in ("collection", "vector")]
 
 
 def saved(name: str, query: Query) -> Json:
-    """Return a saved query with its open parameters, each "name: TYPE = default"; one without a default is needed."""
+    """Return a saved query with its open parameters as "name: TYPE = default"; those without a default are required."""
     parameters = [
         f"{p.name}: {p.type}" if p.default is None else f"{p.name}: {p.type} = {p.default}"
         for p in open_parameters(query)
@@ -65,7 +65,7 @@ def saved(name: str, query: Query) -> Json:
 
 
 def _brief(form: Any) -> Any:
-    """Return a form without omitted and most empty fields; copies are named by their documents, floats are rounded."""
+    """Return a form without omitted and most empty fields, with rounded floats and documents instead of copies."""
     if isinstance(form, dict):
         fields = {key: _brief(item) for key, item in form.items() if key not in _OMITTED and key != "copies"}
         fields["copies"] = [copy["document"] for copy in form.get("copies", ())]
@@ -99,7 +99,7 @@ def _holders(values: Any) -> Iterator[Json]:
 
 
 def _listed(rows: Rows, characters: int) -> Json:
-    """Return rows, as many as fit; long texts in them are cut."""
+    """Return as many rows as fit, with long texts cut."""
     result: list[Json] = []
     left, cut = characters, rows.cut or ""
     for row in rows:
@@ -122,7 +122,7 @@ def _cut(text: str, characters: int) -> str:
 
 
 def _value(value: Any) -> Any:
-    """Return a value of a row in plain forms: nodes and edges by label and properties, upkeep apart; long texts cut."""
+    """Return a plain value of a row: nodes and edges as label and properties, without internal ones; long texts cut."""
     if isinstance(value, str):
         return _cut(value, _VALUE)
     if isinstance(value, Node):

@@ -1,6 +1,6 @@
-"""The record of each request, and the id and headers of each reply: a line in the log, metrics, headers for browsers.
+"""Log each request, count it in the metrics, and set the id and security headers of each reply.
 
-Neither keys nor questions are noted: paths without what follows them.
+The log has neither keys nor questions: query strings are omitted.
 """
 
 import logging
@@ -31,14 +31,14 @@ _OWN = (  # the policy of the pages: only this server's scripts run, and only it
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    "Referrer-Policy": "same-origin",  # without one, a form of ours would say that its origin is null
+    "Referrer-Policy": "same-origin",  # without a referrer, our own forms would send the origin null
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
 
 
 class Metrics:
-    """The metrics of one application, as Prometheus reads them."""
+    """The metrics of one application for Prometheus."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -54,7 +54,7 @@ class Metrics:
 
 
 class Record:
-    """The outermost layer: notes a request, and replies if an inner layer fails."""
+    """The outermost layer: logs a request, and replies if an inner layer fails."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics, tracing: Tracing) -> None:
         self._app = app
@@ -88,7 +88,7 @@ class Record:
         except Exception as error:
             answer = response(error_for_caller(error))
             if status:
-                raise  # the connection is closed: half an answer is no answer
+                raise  # close the connection, so that half an answer is not taken for an answer
             await answer(scope, receive, forward)
         finally:
             self._metrics.under_way.dec()
@@ -107,7 +107,7 @@ class Record:
 
 
 def _route(scope: Scope) -> str:
-    """Return the path of a route with its parameters by their names; one label for all others."""
+    """Return the path of a route with the names of its parameters; one label for all unknown paths."""
     route = getattr(scope.get("route"), "path", "") or "other"
     return f"{API}{route}" if scope["path"].startswith(API) and not route.startswith(API) else route
 

@@ -1,4 +1,4 @@
-"""Work of requests: so much at once, in threads, others in a queue; ended at a deadline and when the client leaves."""
+"""Run the work of requests in a limited number of threads, with a queue, a deadline and cancellation."""
 
 import asyncio
 import contextvars
@@ -18,17 +18,17 @@ from kgrag.values.errors import BusyError, CancelledError
 
 T = TypeVar("T")
 
-_GRACE = 5.0  # seconds after the deadline in which a call that looks at it seldom may still end
-_PATIENCE = 30.0  # seconds for which a request waits for a place
+_GRACE = 5.0  # seconds after the deadline within which a call may still notice it and end
+_PATIENCE = 30.0  # seconds that a request waits in the queue
 
 
 class Workers:
-    """Threads for the calls of requests of one kind; close them, or use `with`. Of one event loop."""
+    """Threads for the calls of one kind of request; close them, or use `with`. Belongs to one event loop."""
 
     def __init__(self, most: int, deadline: float, budget: float | None = None, waiting: int = 0) -> None:
-        """Set the limits; `most`: calls at once, `waiting`: further ones in the queue.
+        """Set the limits; `most`: calls at once, `waiting`: length of the queue.
 
-        `deadline`: seconds, `budget`: cost of language models, both of one call.
+        `deadline` in seconds and `budget` of language models limit one call.
         """
         self._threads = ThreadPoolExecutor(most, "kgrag-serve")
         self._free = most
@@ -44,10 +44,10 @@ class Workers:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def run(self, request: Request, call: Callable[[], T], *, deadline: float | None = None) -> T:
-        """Run a call; `deadline`: a shorter one than that of all.
+        """Run a call; `deadline`: a shorter one than the default.
 
-        It ends at its next query, or call of a model, when the client closes the connection. Raises what it raises,
-        BusyError when too many wait or none is ready in time, DeadlineError, and CancelledError when the client left.
+        The call ends at its next query or model call if the client disconnects. Raises errors of the call, BusyError if
+        the queue is full or no thread becomes free in time, DeadlineError, and CancelledError if the client left.
         """
         seconds = self._deadline if deadline is None else min(deadline, self._deadline)
         until = time.monotonic() + seconds
@@ -74,10 +74,10 @@ class Workers:
     async def stream(
         self, call: Callable[[Callable[[Any], None]], T], waiting: Callable[[int], None] | None = None
     ) -> AsyncGenerator[Any]:
-        """Yield the events of a call as they happen, and last its result; closing the generator ends it.
+        """Yield the events of a call as they happen, then its result; closing the generator cancels the call.
 
-        The call has begun when this returns. Raises BusyError as `run` does; with `waiting` it waits as long as it
-        takes, hears how many are before it, and its deadline begins when it does.
+        The call has started when this returns. Raises BusyError as `run` does. With `waiting` it queues without a
+        limit, receives its position, and its deadline starts with the call.
         """
         loop = asyncio.get_running_loop()
         heard: asyncio.Queue[Any] = asyncio.Queue()
@@ -87,7 +87,7 @@ class Workers:
     async def _start(
         self, call: Callable[[], T], seconds: float, waiting: Callable[[int], None] | None = None
     ) -> "_Running[T]":
-        """Begin a call once there is a place, with its remaining seconds."""
+        """Start a call when a thread is free, with its remaining seconds."""
         cancelled = threading.Event()
         until = time.monotonic() + seconds
         await self._place(None if waiting else min(seconds, _PATIENCE), waiting)
@@ -103,11 +103,11 @@ class Workers:
 
         loop = asyncio.get_running_loop()
         future = self._threads.submit(contextvars.copy_context().run, limited)
-        future.add_done_callback(lambda _: _in_loop(loop, self._leave))  # also of one that was cancelled before
+        future.add_done_callback(lambda _: _in_loop(loop, self._leave))  # even if it was cancelled before
         return _Running(asyncio.wrap_future(future), cancelled)
 
     async def _place(self, seconds: float | None, waiting: Callable[[int], None] | None) -> None:
-        """Wait for a place, first come, first served. Raises BusyError."""
+        """Wait for a free thread in order of arrival. Raises BusyError."""
         if self._free:
             self._free -= 1
             return
@@ -136,7 +136,7 @@ class Workers:
             )
 
     def _leave(self) -> None:
-        """Give a place to who waits longest."""
+        """Give the free thread to the first waiter."""
         if self._waiting:
             self._waiting.popleft().free.set_result(None)
             self._tell()
@@ -144,14 +144,14 @@ class Workers:
             self._free += 1
 
     def _tell(self) -> None:
-        """Tell those who wait where they stand now."""
+        """Send the waiters their new positions."""
         for number, place in enumerate(self._waiting, 1):
             place.tell(number)
 
 
 @dataclass(eq=False, slots=True)
 class _Place:
-    """Somebody who waits: `free` is done when it is their turn, `heard` is called with their place in line, from 1."""
+    """A waiter: `free` is done when it is its turn; `heard` is called with its position, from 1."""
 
     free: "asyncio.Future[None]"
     heard: Callable[[int], None] | None
@@ -163,13 +163,13 @@ class _Place:
 
 @dataclass(frozen=True, slots=True)
 class _Running(Generic[T]):
-    """A call at work."""
+    """A running call."""
 
     result: "asyncio.Future[T]"
     cancelled: threading.Event
 
     def cancel(self) -> None:
-        """End it at its next query, or before it begins."""
+        """Cancel the call at its next query, or before it starts."""
         self.cancelled.set()
         self.result.cancel()
 
@@ -194,6 +194,6 @@ async def _heard(running: "_Running[T]", heard: "asyncio.Queue[Any]") -> AsyncGe
 
 
 async def left(request: Request) -> None:
-    """Return when the client has closed the connection; its body has to be read before."""
+    """Return when the client has disconnected; the body must have been read before."""
     while (await request.receive())["type"] != "http.disconnect":
         pass

@@ -1,4 +1,4 @@
-"""The context of the routes of a server, and their first check: the rights of the caller."""
+"""The context of the routes of a server, and the check of the caller's rights."""
 
 import json
 from collections import Counter
@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 
 async def check_given(request: Request) -> None:
-    """Refuse a parameter or a key of JSON that is given twice, and a parameter that the route does not have.
+    """Refuse unknown parameters, and parameters and JSON keys that are given twice.
 
     Clients of OpenAI's API may send parameters that kgrag does not know.
 
@@ -48,7 +48,7 @@ async def check_given(request: Request) -> None:
         pairs = request.query_params.multi_items()
         _check_once(key for key, _ in pairs if not str(fields[key].annotation).startswith("list"))
     if "json" in request.headers.get("content-type", ""):
-        with suppress(ValueError):  # a route that reads no JSON does not mind
+        with suppress(ValueError):  # a route without JSON ignores the body
             json.loads(await request.body(), object_pairs_hook=lambda pairs: _check_once(key for key, _ in pairs))
 
 
@@ -59,7 +59,7 @@ def _check_once(keys: Iterable[str]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """The state of one application; `pages`: it serves the web application, too.
+    """The state of one application; `pages`: whether it serves the web application.
 
     `asks` answer questions, and `statements` run Cypher, in separate queues, so that searches and pages do not wait.
     `conversations` are stored, and `asking` answers their questions.
@@ -85,7 +85,7 @@ def serving_of(request: Request) -> Serving:
 
 
 class Caller:
-    """A request with the rights of its key: every route begins here."""
+    """A request with the rights of its key, the context of every route."""
 
     def __init__(self, request: Request) -> None:
         self.request = request
@@ -102,10 +102,9 @@ class Caller:
         return await (workers or self.serving.workers).run(self.request, call, deadline=deadline)
 
     def collection(self, name: str, role: Role = "read", *, new: bool = False) -> Collection:
-        """Return a collection that the caller may use in that role; to be called in a thread.
+        """Return a collection that the caller may use in this role; call it in a thread.
 
-        `new`: it need not exist yet. Raises NotFoundError for one that does not exist or may not be seen, naming those
-        only that may be.
+        `new`: it need not exist yet. Raises NotFoundError for a missing or hidden one, and names only visible ones.
         """
         self.access.check(role, name)
         if not new and self.access.collections and find_collection(self.kg.graph, name) is None:
@@ -113,11 +112,11 @@ class Caller:
         return self.kg[name]
 
     def select(self, names: tuple[str, ...]) -> Federation:
-        """Return several collections as one, all visible to the caller; to be called in a thread."""
+        """Return several visible collections as one; call it in a thread."""
         return Federation([self.collection(name) for name in names])
 
     def seen(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the names of collections unchanged. Raises NotFoundError for one that the caller may not see."""
+        """Return the names of collections unchanged. Raises NotFoundError for a hidden one."""
         for name in names:
             self.access.check("read", name)
         return names

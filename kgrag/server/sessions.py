@@ -1,7 +1,7 @@
-"""Sessions of the pages: a cookie holds a random id, and the session is kept here, until it is ended.
+"""Sessions of the pages: a cookie holds a random id, and a file stores the session until it ends.
 
-Each belongs to the token of one key, and ends with it. Only hashes are kept, in a file that nobody else may read, so
-that a server that starts again knows them.
+A session belongs to one key, and ends with it. The file survives restarts, holds only hashes, and is readable by the
+user of the server only.
 """
 
 import secrets
@@ -14,7 +14,7 @@ from kgrag.runtime.files import private_folder, write_atomic
 from kgrag.server.keys import Access, KeptFile, Keys, hashed
 
 DAYS = 30
-"""After which a session ends by itself."""
+"""Lifetime of a session."""
 _BYTES = 32  # random
 _MOST = 10_000
 
@@ -23,7 +23,7 @@ class _Session(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     key: str
-    """The hash of the token of its key."""
+    """A stored session: the hash of the token of its key."""
     until: datetime
 
 
@@ -34,7 +34,7 @@ class _File(BaseModel):
 
 
 class Sessions:
-    """The sessions in a file beside the keys'. Safe to share between threads and processes."""
+    """The sessions in a file beside the keys. Safe to share between threads and processes."""
 
     def __init__(self, keys: Keys) -> None:
         self._keys = keys
@@ -42,7 +42,7 @@ class Sessions:
         self._file = KeptFile(self._path, _File)
 
     def open(self, token: str) -> str | None:
-        """Begin a session of a key: its id, None if the token is of no key."""
+        """Open a session of a key, and return its id, or None for an unknown token."""
         access = self._keys.resolve(token)
         if access is None:
             return None
@@ -51,7 +51,7 @@ class Sessions:
         return id
 
     def resolve(self, id: str) -> Access | None:
-        """Return the current access of a session; None for an expired one, or one with a removed key."""
+        """Return the current access of a session, or None if it has expired or its key was deleted."""
         session = self._sessions().get(hashed(id))
         if session is None or session.until < datetime.now(UTC):
             return None
@@ -70,7 +70,7 @@ class Sessions:
             write_atomic(self._path, _File(sessions=newest).model_dump_json() + "\n", mode=0o600)
 
     def _sessions(self) -> dict[str, _Session]:
-        """Return all sessions; none where the file is invalid: people log in again."""
+        """Return all sessions; none if the file is invalid, so that people log in again."""
         try:
             return self._file.read().sessions
         except (OSError, ValidationError):

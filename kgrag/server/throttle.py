@@ -1,4 +1,4 @@
-"""Limits of one caller: requests a minute, and the size and the speed of a request."""
+"""Limit the requests a minute of each caller, and the size and the speed of a request."""
 
 import asyncio
 import re
@@ -15,17 +15,17 @@ from kgrag.values.errors import BusyError, InputError, KgragError, TooLargeError
 
 _KB, _MB = 1024, 1024 * 1024
 BODY_KB = 1024
-"""Size of a request, uploads apart."""
+"""Maximum size of a request without uploads."""
 BODY_SECONDS = 20.0
-"""Seconds in which each part of a request has to arrive."""
+"""Seconds within which each part of a request must arrive."""
 _FORM = 4 * _KB
 _UPLOADS = re.compile(r"/api/v1/collections/[^/]+/documents")
-_BURST = 0.25  # share of a minute's requests that may arrive at once
+_BURST = 0.25  # share of the requests of a minute that may arrive at once
 _LEAST = 20.0
 
 
 class Throttle:
-    """Answers requests that come too often, are too large or too slow; lets the others through."""
+    """Refuses requests that are too frequent, too large or too slow, and passes the others on."""
 
     def __init__(self, app: ASGIApp, options: ServeOptions) -> None:
         self._app = app
@@ -33,7 +33,7 @@ class Throttle:
         self._most = max(_LEAST, options.rate * _BURST)
         self._small, self._large = BODY_KB * _KB, options.upload_mb * _MB
         self._seconds = BODY_SECONDS
-        self._left: dict[str, tuple[float, float]] = {}  # key -> (requests left, as of when); keys are few
+        self._left: dict[str, tuple[float, float]] = {}  # key -> (requests left, at this time); there are few keys
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """See ASGI."""
@@ -76,7 +76,7 @@ class Throttle:
         return None, None
 
     def _wait(self, name: str) -> float:
-        """Return the seconds until the next request of a key; 0: it may come now, and is counted."""
+        """Return the seconds until a key may send its next request; 0 counts the request as sent."""
         now = time.monotonic()
         left, then = self._left.get(name, (self._most, now))
         left = min(self._most, left + (now - then) * self._rate)
@@ -84,7 +84,7 @@ class Throttle:
         return 0.0 if left >= 1 else (1 - left) / self._rate
 
     def _limit(self, scope: Scope) -> int:
-        """Return how many bytes a request may have: many where its key may upload files, few at the login."""
+        """Return the maximum bytes of a request: many if its key may upload files, few at the login."""
         if scope["path"] == LOGIN:
             return _FORM
         access = scope.get("state", {}).get("access")
@@ -93,7 +93,7 @@ class Throttle:
 
 
 class _Body:
-    """The body of a request as it arrives; `failed` is its fault."""
+    """The body of a request as it arrives; `failed` is its error."""
 
     def __init__(self, receive: Receive, limit: int, seconds: float, *, in_parts: bool) -> None:
         self._receive = receive
@@ -106,7 +106,7 @@ class _Body:
         self.failed: tuple[KgragError, int | None] | None = None
 
     async def receive(self) -> Message:
-        """Return the next part; one that is too large, or too late, ends the request as if the client had left."""
+        """Return the next part. A part that is too large or too late ends the request like a disconnect."""
         if self._whole:
             return await self._receive()
         if self.failed is None:
@@ -123,7 +123,7 @@ class _Body:
         return {"type": "http.disconnect"}
 
     def _left(self) -> float:
-        """Return the seconds for the next part: each of an upload has so many, all of another request together."""
+        """Return the seconds for the next part: uploads have a limit for each part, other requests one in all."""
         return self._seconds if self._in_parts else max(0.0, self._until - time.monotonic())
 
 

@@ -1,7 +1,7 @@
 """Spans of a server's requests, sent to a collector of OpenTelemetry.
 
-They are sent where the environment says that they are wanted, by the names that OpenTelemetry gives its settings:
-OTEL_EXPORTER_OTLP_ENDPOINT (or OTEL_EXPORTER_OTLP_TRACES_ENDPOINT), OTEL_SERVICE_NAME, OTEL_TRACES_SAMPLER, ...
+OpenTelemetry's own environment variables turn them on: OTEL_EXPORTER_OTLP_ENDPOINT (or
+OTEL_EXPORTER_OTLP_TRACES_ENDPOINT), OTEL_SERVICE_NAME, OTEL_TRACES_SAMPLER, ...
 """
 
 import os
@@ -20,10 +20,10 @@ _WANTED = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 
 
 class Tracing:
-    """The spans of one application. A context manager, which sends the remaining spans at its end."""
+    """The spans of one application; a context manager that sends the remaining spans at its end."""
 
     def __init__(self) -> None:
-        """Set up tracing. Raises ConfigurationError when spans are configured and their package is not installed."""
+        """Set up tracing. Raises ConfigurationError if it is configured but its package is not installed."""
         self._provider: TracerProvider | None = None
         if not any(map(os.environ.get, _WANTED)):
             return
@@ -45,7 +45,7 @@ class Tracing:
             self._provider.shutdown()
 
     def request(self, headers: Mapping[str, str]) -> AbstractContextManager[dict[str, Value]]:
-        """Open the span of a request, a part of the caller's trace if its headers name one."""
+        """Open the span of a request, within the trace that its headers name, if any."""
         return nullcontext({}) if self._provider is None else self._request(self._provider, headers)
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""Uploads: files that were sent to the server, each known by its name in a collection and kept under a hash of that."""
+"""Store uploaded files, each by its name in a collection, under a hash of the name."""
 
 import hashlib
 import re
@@ -16,15 +16,15 @@ from kgrag.values.errors import FullError, InputError, NotFoundError
 from kgrag.values.identity import node_id
 
 _LONGEST = 500  # characters of a name
-_SUFFIX = re.compile(r"(\.[a-z]{1,8})?\.[a-z0-9]{1,8}$")  # which tells a file's format: .pdf, .warc.gz
+_SUFFIX = re.compile(r"(\.[a-z]{1,8})?\.[a-z0-9]{1,8}$")  # the file name extension: .pdf, .warc.gz
 _NAME = ".name"
-_COUNTED = 60.0  # seconds after which other servers and removals may have changed the stored files
-_LEFT = 3600  # seconds without a change after which nobody writes a file any more
+_COUNTED = 60.0  # seconds after which the size is counted again, since other servers and deletions change it
+_LEFT = 3600  # seconds without a change after which a temporary file is abandoned
 
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A stored upload. `name` is its sender's name for it, and its document's key; `size`: in bytes."""
+    """A stored upload. `name`: the name that its sender gave it, the key of its document; `size` in bytes."""
 
     name: str
     path: Path
@@ -32,12 +32,12 @@ class Upload:
 
 
 class Uploads:
-    """The uploads of all collections, in a folder each under `home`/uploads. No path is made of a name."""
+    """The uploads of all collections, one folder each under `home`/uploads. No path contains a name."""
 
     def __init__(self, home: Path) -> None:
         self._top = home / "uploads"
         self._lock = threading.Lock()
-        self._bytes: int | None = None  # bytes, when they were counted last, and what came since
+        self._bytes: int | None = None  # bytes, the time of the last count, and the bytes since
         self._counted = 0.0
 
     def folder(self, collection: str) -> Path:
@@ -45,10 +45,7 @@ class Uploads:
         return self._top / node_id(collection)
 
     def keep(self, collection: str, name: str, chunks: Iterable[bytes]) -> Upload:
-        """Keep a file, in place of one of the same name; it is there whole or not at all.
-
-        Raises InputError for a name that cannot be one.
-        """
+        """Store a file atomically; it replaces one of the same name. Raises InputError for an invalid name."""
         name = checked_name(name)
         path = self._path(collection, name)
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -68,14 +65,14 @@ class Uploads:
         return upload
 
     def size(self, *, now: bool = False) -> int:
-        """Return the bytes of all uploads, as counted in the last minute, and with `now` this moment."""
+        """Return the bytes of all uploads, as of the last minute, or with `now` as of this moment."""
         with self._lock:
             if now or self._bytes is None or time.monotonic() - self._counted > _COUNTED:
                 self._bytes, self._counted = self._count(), time.monotonic()
             return self._bytes
 
     def check_room(self, size: int, most: int) -> None:
-        """Raise FullError when `size` bytes more would make over `most` in all."""
+        """Raise FullError if `size` more bytes would exceed `most` in total."""
         if self.size() + size <= most:
             return
         size_now = self.size(now=True)
@@ -93,14 +90,14 @@ class Uploads:
         return total
 
     def tidy(self) -> None:
-        """Remove what uploads that were interrupted have left."""
+        """Remove the remains of interrupted uploads."""
         for file in self._top.glob("*/.*"):
             with suppress(FileNotFoundError):
                 if time.time() - file.stat().st_mtime > _LEFT:
                     file.unlink()
 
     def find(self, collection: str, name: str) -> Upload:
-        """Return the upload of that name. Raises NotFoundError, or InputError for an invalid name."""
+        """Return an upload by its name. Raises NotFoundError, or InputError for an invalid name."""
         name = checked_name(name)
         path = self._path(collection, name)
         try:
@@ -118,12 +115,12 @@ class Uploads:
         """Return the uploads of a collection, by name."""
         uploads = []
         for file in self.folder(collection).glob(f"*{_NAME}"):
-            with suppress(FileNotFoundError, NotFoundError):  # removed meanwhile, or not there yet
+            with suppress(FileNotFoundError, NotFoundError):  # deleted meanwhile, or not there yet
                 uploads.append(self.find(collection, file.read_text(encoding="utf-8")))
         return sorted(uploads, key=lambda upload: upload.name)
 
     def remove(self, collection: str, name: str) -> bool:
-        """Remove an upload; returns whether there was one. Its document stays until it is deleted or pruned."""
+        """Delete an upload, and return whether it existed. Its document stays until it is deleted or pruned."""
         path = self._path(collection, checked_name(name))
         existed = path.exists()
         path.unlink(missing_ok=True)
@@ -131,7 +128,7 @@ class Uploads:
         return existed
 
     def clear(self, collection: str) -> None:
-        """Remove every upload of a collection."""
+        """Delete all uploads of a collection."""
         shutil.rmtree(self.folder(collection), ignore_errors=True)
 
     def _path(self, collection: str, name: str) -> Path:
@@ -141,7 +138,7 @@ class Uploads:
 
 
 def checked_name(name: str) -> str:
-    """Return a name as stored: relative, with "/" between folders. Raises InputError for one that leads elsewhere."""
+    """Return a name as stored: a relative path with "/". Raises InputError for one that leaves the folder."""
     cleaned = clean(name).replace("\\", "/")
     parts = cleaned.split("/")
     if (

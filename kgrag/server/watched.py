@@ -1,4 +1,4 @@
-"""The folders that the operator has a server watch: a thread for each asks for the job that reads what has changed."""
+"""Watch folders of the operator: a thread for each submits the job that reads the changes."""
 
 import logging
 import os
@@ -15,14 +15,14 @@ from kgrag.values.errors import KgragError
 
 _LOG = logging.getLogger(__name__)
 _QUIET = 2.0  # seconds without a change before files are read
-_AGAIN = 10.0  # seconds after which a folder or a database that is not there is looked for again
-_OFTEN = 0.5  # seconds between looks at the job
+_AGAIN = 10.0  # seconds before a missing folder or database is tried again
+_OFTEN = 0.5  # seconds between polls of the job
 
 
 class WatchedFolders(AbstractContextManager["WatchedFolders"]):
-    """Watches folders, by the names of their collections, while the `with` block runs.
+    """Watches folders, by the names of their collections, within the `with` block.
 
-    What a server that was killed had not read, the next one reads: each begins with a look at all files.
+    Each server first checks all files, and so reads the changes that a killed server missed.
     """
 
     def __init__(self, jobs: Jobs, folders: Mapping[str, Path]) -> None:
@@ -57,7 +57,7 @@ class WatchedFolders(AbstractContextManager["WatchedFolders"]):
             self._ending.wait(_AGAIN)
 
     def _read(self, collection: str) -> Job:
-        """Start a reading of the folder, and wait until it ends or the server does."""
+        """Submit the job that reads the folder, and wait until it or the server ends."""
         queued = self._jobs.list([collection], "queued", 1, "watched")
         job = queued[0] if queued else self._jobs.submit("watched", collection, owner="the watched folder")
         while not job.over and not self._ending.wait(_OFTEN):

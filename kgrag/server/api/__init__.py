@@ -1,1 +1,1 @@
-"""The routes under /api/v1, one module for each thing that they are about."""
+"""The routes under /api/v1, one module a resource."""

@@ -1,4 +1,4 @@
-"""The route that asks: an answer with its citations, whole or step by step."""
+"""The routes that answer a question with citations, at once or as a stream."""
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
@@ -28,19 +28,19 @@ class AskRequest(RequestForm):
     """
 
     question: Question
-    system: Expression | None = Field(None, description="gear+pathrank, or of several collections single+pathrank")
+    system: Expression | None = Field(None, description="gear+pathrank, or single+pathrank for several collections")
     short: bool = False
     k: Annotated[int, Field(ge=1, le=200, description="how many passages of the ranking")] = DEPTH
     filter: Filter = Filter()
     deadline: Seconds | None = None
-    budget: Annotated[float | None, Field(ge=0, le=1_000_000, description="the most that models may cost")] = None
+    budget: Annotated[float | None, Field(ge=0, le=1_000_000, description="limit of the cost of models")] = None
     choices: Annotated[tuple[str, ...], Field(max_length=50)] = ()
     knowledge: Annotated[tuple[str, ...], Field(max_length=8, description="collections of facts that may lead on")] = ()
     save: bool = False
 
 
 class AskCollectionsRequest(AskRequest):
-    """A question to several collections as one; of these no run is kept."""
+    """A question to several collections as one; it is not kept as a run."""
 
     collections: CollectionNames
     save: Literal[False] = False
@@ -55,9 +55,9 @@ _SAVED, _AMONG = versioned(AnswerForm, "SavedAnswerReply", run=str | None), vers
 async def ask(caller: Called, request: Request, collection: Named, body: AskRequest) -> Response:
     """Return an answer that the server's language model writes from passages that it cites.
 
-    With `Accept: text/event-stream` each step is an event as it happens, named by its type, and the last is the answer,
-    named `Answer`, or an `error`. Of a text that is being written, `Answered` whose `whole` is false, `text` is what is
-    new: it stands `after` so many characters of what came before. Closing the connection ends the work.
+    With `Accept: text/event-stream` each step is an event named by its type. The last event is the answer, `Answer`, or
+    an `error`. While the answer streams, `Answered` events have `whole=false`; `text` holds the new characters, to be
+    inserted at offset `after`. Closing the connection cancels the work.
     """
     stream = await caller.work(
         lambda: _begun(caller, caller.collection(collection, "write" if body.save else "read"), body)
@@ -77,7 +77,7 @@ async def ask_collections(caller: Called, request: Request, body: AskCollections
 async def _answered(
     caller: Caller, request: Request, stream: Stream, keep: Callable[[Answer], dict[str, Any]] = lambda result: {}
 ) -> Response:
-    """Return the answer, event by event to a client that accepts them; `keep`: keeps it, and says as which run."""
+    """Return the answer, or stream it to a client that accepts events; `keep` keeps it and returns its run."""
 
     def answer(hear: Callable[[Event], None] | None) -> dict[str, Any]:
         result = stream.tell(hear)
@@ -89,7 +89,7 @@ async def _answered(
 
 
 def _begun(caller: Caller, target: LocalSearching, body: AskRequest) -> Stream:
-    """Return the answer that is to be made, once all that is asked for is checked."""
+    """Check the request, and return the answer to be made."""
     if body.system is not None:
         check_asked_system(body.system)
     caller.seen(body.knowledge)
@@ -97,7 +97,7 @@ def _begun(caller: Caller, target: LocalSearching, body: AskRequest) -> Stream:
 
 
 async def _named(heard: AsyncGenerator[Any]) -> Events:
-    """Yield the events of an answer by their types, and the answer."""
+    """Yield the events of an answer with their types, then the answer."""
     text = ""
     async with aclosing(heard):
         async for item in heard:

@@ -1,4 +1,4 @@
-"""Routes of collections: which there are, what one holds and looks like, and its removal."""
+"""Routes that list, describe and delete collections."""
 
 from fastapi import APIRouter
 from pydantic import create_model
@@ -17,7 +17,7 @@ router = APIRouter(tags=["collections"])
 
 @router.get("/me", response_model=versioned(Access))
 async def me(caller: Called) -> Reply:
-    """Return the rights of the key of this request."""
+    """Return the rights of the key that the request sends."""
     return Reply(to_json(caller.access))
 
 
@@ -36,10 +36,10 @@ async def collection(caller: Called, collection: Named) -> Reply:
 
 @router.delete("/collections/{collection}", status_code=202, response_model=JOB)
 async def delete_collection(caller: Called, collection: Named) -> Reply:
-    """Have a job delete a collection with all it holds, and the files that were uploaded to it (role admin)."""
+    """Start a job that deletes a collection, its content and its uploaded files (role admin)."""
 
     def submit() -> Reply:
-        caller.collection(collection, "admin").info()  # raises now if it is missing
+        caller.collection(collection, "admin").info()  # raises at once if it is missing
         return submitted(caller, collection, "delete", {})
 
     return await caller.work(submit)
@@ -47,7 +47,7 @@ async def delete_collection(caller: Called, collection: Named) -> Reply:
 
 @router.get("/collections/{collection}/examples", response_model=create_model("Examples", questions=list[str]))
 async def example_questions(caller: Called, collection: Named) -> Reply:
-    """Return at most three questions that its facts and names suggest."""
+    """Return at most three example questions made of its facts and names."""
     return Reply({"questions": await caller.work(lambda: caller.collection(collection).example_questions())})
 
 

@@ -1,4 +1,4 @@
-"""Routes of conversations: questions that are kept from when they are asked, followed while they are answered."""
+"""Routes of conversations: ask a question, follow its answer, and read it again later."""
 
 import uuid
 from collections.abc import Iterable, Sequence
@@ -37,13 +37,13 @@ from kgrag.values.results import Hit, Passage, Ranking
 from kgrag.wire import to_json
 
 Shown = tuple[Answer | Ranking | None, frozenset[str]]
-"""A result as it may be shown, and the ids of passages whose texts it lacks: they are not held as they were."""
+"""A result to show, and the ids of its passages that changed or are gone, whose texts are omitted."""
 
 
 def still_held(
     kg: KnowledgeGraph, collections: Iterable[str], results: Sequence[Answer | Ranking | None]
 ) -> list[Shown]:
-    """Return results without the texts of passages that are not held as they were, by a query for each collection."""
+    """Return results without the texts of passages that changed or are gone; makes one query a collection."""
     ids = list({passage.id for result in results if result for passage in _passages(result)})
     now: dict[str, Passage] = {}
     for name in set(collections):
@@ -85,7 +85,7 @@ def _without(result: Answer | Ranking, missing: frozenset[str]) -> Answer | Rank
     )
 
 
-_DRAWN = 3  # hits of an answer that cites nothing
+_DRAWN = 3  # hits shown for an answer without citations
 router = APIRouter(tags=["conversations"])
 
 Id = Annotated[str, Path(min_length=1, max_length=64, description="id of a conversation, or of a turn")]
@@ -94,15 +94,15 @@ _TURN: Any = create_model("TurnReply", **_OWN)
 _SHOWN: Any = create_model(
     "ShownTurn", turn=_TURN, mine=bool, versions=list[str], answer=dict[str, Any] | None, steps=list[dict[str, Any]],
     sources=list[dict[str, Any]], notes=list[str], hops=list[Hop],
-    follow_ups=Annotated[list[str], Field(description="what may be asked next, of the last question that is shown")],
+    follow_ups=Annotated[list[str], Field(description="suggested next questions, for the last question shown")],
 )  # fmt: skip
 _SPENT: Any = create_model("Spent", name=str, questions=int, tokens=int, cost=float | None)
 
 
 class TurnRequest(RequestForm):
-    """A question to collections: `system` answers it, or `retriever` searches for it, by default the usual ones.
+    """A question to collections: `system` answers it, or `retriever` searches for it; both have defaults.
 
-    `conversation`: that it goes on with. `instead`: a turn of that, of which this is a further version.
+    `conversation`: the one that it continues. `instead`: a turn of it; the question becomes a version of that turn.
     """
 
     collections: CollectionNames
@@ -114,13 +114,13 @@ class TurnRequest(RequestForm):
 
 
 class TitleRequest(RequestForm):
-    """The title of a conversation in its asker's list; empty for its first question."""
+    """The title of a conversation in its owner's list; empty to show its first question."""
 
     title: Annotated[str, Field(max_length=200)]
 
 
 class OpinionRequest(RequestForm):
-    """Whether an answer is good, null to say nothing any more, and why."""
+    """Whether an answer is good, and why; null withdraws the rating."""
 
     good: bool | None
     remark: Annotated[str, Field(max_length=2000)] = ""
@@ -128,7 +128,7 @@ class OpinionRequest(RequestForm):
 
 @router.post("/turns", status_code=202, response_model=_TURN)
 async def ask_turn(caller: Called, body: TurnRequest) -> Reply:
-    """Ask; the reply comes at once, with the id under which the answer is followed, and kept."""
+    """Ask a question. Returns at once, with the id under which to follow and find the answer."""
     question = body.question.strip()
     if not question:
         raise InputError("The question is empty.", "Ask something.")
@@ -179,7 +179,7 @@ async def conversations(
     caller: Called,
     limit: Annotated[int, Query(ge=1, le=2000)] = 100,
     search: Annotated[str, Query(max_length=500, description="words of a question, its answer or the title")] = "",
-    before: Annotated[str, Query(max_length=64, description="where to go on")] = "",
+    before: Annotated[str, Query(max_length=64, description="where the next page begins")] = "",
 ) -> Reply:
     """Return the conversations of the caller, newest first, and the `before` of the next page, null on the last one."""
     headings = await caller.work(
@@ -194,9 +194,9 @@ async def conversations(
     response_model=create_model("Conversation", id=str, mine=bool, collections=list[str], turns=list[_SHOWN]),
 )
 async def conversation(caller: Called, id: Id, turn: Annotated[str, Query(max_length=64)] = "") -> Reply:
-    """Return a conversation with its answers, for those who have its id and may see its collections.
+    """Return a conversation with its answers, to callers who know its id and may see its collections.
 
-    `turn`: one of it that is shown, also if it is a version that another one has taken the place of.
+    `turn`: a turn to show, even if another version has replaced it.
     """
 
     def load() -> dict[str, Any]:
@@ -224,7 +224,7 @@ async def rename_conversation(caller: Called, id: Id, body: TitleRequest) -> Rep
 
 @router.delete("/conversations/{id}", response_model=create_model("RemovedConversation", id=str))
 async def delete_conversation(caller: Called, id: Id) -> Reply:
-    """Remove a conversation of the caller."""
+    """Delete a conversation of the caller."""
 
     def removed() -> dict[str, str]:
         _own(caller, id)
@@ -236,7 +236,7 @@ async def delete_conversation(caller: Called, id: Id) -> Reply:
 
 @router.get("/turns/{id}", response_model=_SHOWN)
 async def turn(caller: Called, id: Id) -> Reply:
-    """Return a question, and its result: the answer, its steps, its sources."""
+    """Return a question and its result: the answer, its steps and its sources."""
     return Reply(await caller.work(lambda: _rows_of(caller, [_turn(caller, id)])[0]))
 
 
@@ -244,7 +244,7 @@ async def turn(caller: Called, id: Id) -> Reply:
 async def turn_events(caller: Called, id: Id) -> Response:
     """Stream the past and coming events of a turn, as server-sent events, until it has ended.
 
-    `waiting`, `begun`, `asked`, `step`, `spent`, `text` with the answer as far as it is written, and last `end`.
+    The events are `waiting`, `begun`, `asked`, `step`, `spent`, `text` with the answer so far, and finally `end`.
     """
     await caller.work(lambda: _turn(caller, id))
     return EventStream(caller.serving.asking.follow(id))
@@ -264,7 +264,7 @@ async def turn_result(caller: Called, id: Id) -> Reply:
 
 @router.get("/turns/{id}/drawing", response_model=DRAWING)
 async def draw_turn(caller: Called, id: Id) -> Reply:
-    """Return the trails from the question to an answer's citations, or to a search's passages, as a drawing."""
+    """Return a drawing of the trails from the question to the citations of an answer, or to the hits of a search."""
 
     def draw() -> Reply:
         ((result, _),) = _results(caller, [_turn(caller, id)])
@@ -280,7 +280,7 @@ async def draw_turn(caller: Called, id: Id) -> Reply:
 
 @router.post("/turns/{id}/stop", response_model=_TURN)
 async def stop_turn(caller: Called, id: Id) -> Reply:
-    """End the work on a question of the caller at its next step."""
+    """Cancel the work on a question of the caller at its next step."""
     turn = await caller.work(lambda: _turn(caller, id, own=True))
     caller.serving.asking.stop(id)
     return Reply(_form(turn))
@@ -300,7 +300,7 @@ async def show_turn(caller: Called, id: Id) -> Reply:
 
 @router.post("/turns/{id}/opinion", response_model=_TURN)
 async def opinion(caller: Called, id: Id, body: OpinionRequest) -> Reply:
-    """Rate an answer; it is saved in the graph as a run, for the collection's maintainers."""
+    """Rate an answer, and save it in the graph as a run for the maintainers of the collection."""
 
     def rate() -> Turn:
         turn = _turn(caller, id, own=True)
@@ -342,7 +342,7 @@ def _check_operator(caller: Caller) -> None:
 
 
 def _rows_of(caller: Caller, turns: Sequence[Turn]) -> list[dict[str, Any]]:
-    """Return turns with their results; a turn that cannot be shown hides no other one."""
+    """Return turns with their results, and omit turns that cannot be shown."""
     say = words_for(caller.access)
     rows, versions = [], caller.serving.conversations.versions(turns[0].conversation)
     for turn, (result, missing) in zip(turns, _results(caller, turns), strict=True):
@@ -361,7 +361,7 @@ def _rows_of(caller: Caller, turns: Sequence[Turn]) -> list[dict[str, Any]]:
 
 
 def _follow_ups(caller: Caller, turn: Turn, result: Answer | Ranking) -> list[str]:
-    """Return questions that a result leads on to, of those that its conversation has not asked."""
+    """Return questions that follow from a result and that its conversation has not asked."""
     if isinstance(result, Answer):
         spoken, hits = f"{result.question} {result.text}", cited_hits(result)
     else:
@@ -373,7 +373,7 @@ def _follow_ups(caller: Caller, turn: Turn, result: Answer | Ranking) -> list[st
     ]
     try:
         return follow_ups(caller.kg.graph, [hit.passage.id for hit in hits], spoken, questions)
-    except DatabaseError:  # the answer is shown all the same
+    except DatabaseError:  # show the answer without them
         return []
 
 
@@ -387,7 +387,7 @@ def _rated(caller: Caller, turn: Turn, answer: Answer, body: OpinionRequest) -> 
     """Return the id of the run that stores the answer with its rating."""
     target = caller.kg[turn.collections[0]]
     if turn.run:
-        with suppress(NotFoundError):  # it was removed: keep another one
+        with suppress(NotFoundError):  # it was deleted: save a new one
             target.rate(turn.run, good=body.good, remark=body.remark)
             return turn.run
     run = target.save(answer)
@@ -398,7 +398,7 @@ def _rated(caller: Caller, turn: Turn, answer: Answer, body: OpinionRequest) -> 
 def _turn(caller: Caller, id: str, *, own: bool = False) -> Turn:
     """Return a turn that the caller may see.
 
-    Raises NotFoundError, with `own` AccessError for one of somebody else's.
+    Raises NotFoundError, and with `own` AccessError for a turn of another caller.
     """
     turn = caller.serving.asking.now(caller.serving.conversations.turn(id))
     if not _seen(caller, turn.collections):
@@ -409,7 +409,7 @@ def _turn(caller: Caller, id: str, *, own: bool = False) -> Turn:
 
 
 def _own(caller: Caller, conversation: str) -> list[Turn]:
-    """Return the turns of a conversation of the caller. Raises AccessError for somebody else's."""
+    """Return the turns of a conversation of the caller. Raises AccessError for one of another caller."""
     turns = caller.serving.conversations.turns(conversation)
     if turns[0].owner != caller.access.key:
         raise AccessError("This conversation is somebody else's.", "Begin one of your own.")
@@ -421,7 +421,7 @@ def _seen(caller: Caller, collections: tuple[str, ...]) -> bool:
 
 
 def _messages(caller: Caller, turn: Turn) -> list[Message]:
-    """Return the messages of a turn, for the next one."""
+    """Return a turn as messages, the context of the next turn."""
     result = caller.serving.conversations.result(turn.id)
     text = result.text if isinstance(result, Answer) else ""
     return [Message("user", turn.question), *([Message("assistant", text)] if text else [])]

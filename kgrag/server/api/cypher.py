@@ -1,4 +1,4 @@
-"""Routes of Cypher: statements of one's own, which can only read, and the saved queries."""
+"""Routes of Cypher: read-only statements of the caller, and the saved queries."""
 
 from typing import Annotated, Any
 
@@ -24,7 +24,7 @@ QueryName = Annotated[str, Path(description="name of a saved query", min_length=
 
 
 class CypherRequest(RequestForm):
-    """Cypher that reads; `collection` is $collection, where that stands there."""
+    """A read-only statement; `collection` becomes $collection if the statement has it."""
 
     statement: Annotated[str, Field(min_length=1)]
     parameters: Parameters = Field(default_factory=dict)
@@ -32,14 +32,14 @@ class CypherRequest(RequestForm):
 
 
 class SavedQueryRequest(RequestForm):
-    """SavedQueryRequest of a saved query; those left out take their defaults."""
+    """The parameters of a saved query; omitted ones take their defaults."""
 
     parameters: Parameters = Field(default_factory=dict)
 
 
 @router.post("/cypher", response_model=_ROWS)
 async def cypher(caller: Called, body: CypherRequest) -> Reply:
-    """Run a statement that only reads, as a guest (role analyst); for keys of all collections."""
+    """Run a read-only statement as a guest (role analyst, a key of all collections)."""
     caller.access.check("analyst")
     caller.access.check_all()
     named = {} if body.collection is None else {"collection": body.collection}
@@ -69,7 +69,7 @@ async def queries(caller: Called) -> Reply:
 
 @router.post("/queries/{name}", response_model=_ROWS)
 async def saved_query(caller: Called, name: QueryName, body: SavedQueryRequest) -> Reply:
-    """Run a saved query on the whole database; for keys of all collections."""
+    """Run a saved query on the whole database (a key of all collections)."""
     caller.access.check_all()
     return await _rows(caller, name, body, None)
 

@@ -1,4 +1,4 @@
-"""Routes of documents: files and texts come in, are listed, and go."""
+"""Routes that upload, list and delete documents."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ router = APIRouter(tags=["documents"])
 
 _CHUNK = 1024 * 1024  # bytes
 UPLOAD_FILES = 1000
-"""Files, or texts, of one request, and so of one job."""
+"""Maximum number of files or texts in one request, which is one job."""
 _UPLOAD: Any = create_model("HeldUpload", name=str, size=int)
 BYTES = {"schema": {"type": "string", "format": "binary"}}
 _ORIGINAL: dict[int | str, Any] = {
@@ -37,21 +37,21 @@ Key = Annotated[str, Field(min_length=1, max_length=2000)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedDocument(DocumentInfo):
-    """A document at a glance; `held`: the server holds its file."""
+    """A listed document; `held`: the server stores its file."""
 
     __pydantic_config__: ClassVar = WHOLE
     held: bool
 
 
 class NamedText(RequestForm):
-    """A text, read as if it were a file of that name, whose ending says what it is: .md, .html, .txt, ..."""
+    """A text, read like a file of that name; the extension tells its format: .md, .html, .txt, ..."""
 
     name: Annotated[str, Field(min_length=1, max_length=500)]
     text: str
 
 
 class TextsRequest(RequestForm):
-    """TextsRequest that become documents. `language`: of a new collection, found out if it is not given."""
+    """Texts that become documents. `language`: the language of a new collection; detected by default."""
 
     texts: Annotated[tuple[NamedText, ...], Field(min_length=1, max_length=10_000)]
     language: Annotated[str | None, Field(pattern="^[a-z]{2,3}$")] = None
@@ -61,12 +61,12 @@ class TextsRequest(RequestForm):
 async def upload(
     caller: Called,
     collection: Named,
-    files: Annotated[list[UploadFile], File(max_length=1000, description="named as their documents are to be called")],
+    files: Annotated[list[UploadFile], File(max_length=1000, description="their names name the documents")],
     language: Annotated[str | None, Query(pattern="^[a-z]{2,3}$")] = None,
 ) -> Reply:
-    """Hold files, and have a job read them into the collection, which is made if it does not exist (role write).
+    """Store files, and start a job that ingests them; creates the collection if necessary (role write).
 
-    A file of the same name takes the place of an earlier one.
+    A file replaces an earlier one of the same name.
     """
     parts = [(file.filename or "", file.size or 0, iter(partial(file.file.read, _CHUNK), b"")) for file in files]
     return await caller.work(lambda: _store_files(caller, collection, parts, language))
@@ -74,7 +74,7 @@ async def upload(
 
 @router.post("/collections/{collection}/texts", status_code=202, response_model=JOB)
 async def add_texts(caller: Called, collection: Named, body: TextsRequest) -> Reply:
-    """Ingest texts in place of files (role write)."""
+    """Ingest texts instead of files (role write)."""
     texts = [(text.name, text.text.encode()) for text in body.texts]
     files = [(name, len(data), [data]) for name, data in texts]
     return await caller.work(lambda: _store_files(caller, collection, files, body.language))
@@ -87,13 +87,13 @@ async def add_texts(caller: Called, collection: Named, body: TextsRequest) -> Re
 async def documents(
     caller: Called,
     collection: Named,
-    after: Annotated[str, Query(max_length=2000, description="the key after which to go on")] = "",
+    after: Annotated[str, Query(max_length=2000, description="the key after which the page begins")] = "",
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-    search: Annotated[str, Query(max_length=500, description="words that stand in the key or the title")] = "",
+    search: Annotated[str, Query(max_length=500, description="words of the key or the title")] = "",
 ) -> Reply:
-    """Return the documents by their keys, a page at a time; `after`, if it is not null, is that of the next page.
+    """Return a page of the documents in the order of their keys; `after` is null, or begins the next page.
 
-    `held`: the file that it was read from is held.
+    `held`: the server stores the file of the document.
     """
 
     def listed() -> Reply:
@@ -118,7 +118,7 @@ async def document(
 
 @router.get("/collections/{collection}/original", response_class=FileResponse, responses=_ORIGINAL)
 async def original(caller: Called, collection: Named, key: Key) -> Response:
-    """Return the file that a document was read from, if it is unchanged: a PDF to be shown, others to be kept."""
+    """Return the unchanged file of a document: a PDF to display, any other file as a download."""
 
     def load() -> Path:
         caller.collection(collection)
@@ -135,9 +135,9 @@ async def delete_documents(
     caller: Called,
     collection: Named,
     key: Annotated[list[Key], Query(min_length=1, max_length=100)],
-    seconds: Annotated[int, Query(ge=0, le=3600, description="for which the job waits, and can be cancelled")] = 0,
+    seconds: Annotated[int, Query(ge=0, le=3600, description="until the job starts, and may be cancelled")] = 0,
 ) -> Reply:
-    """Have a job delete documents with their uploads (role write)."""
+    """Start a job that deletes documents with their uploads (role write)."""
     return await caller.work(lambda: submitted(caller, collection, "delete", {"documents": key}, seconds))
 
 
@@ -145,7 +145,7 @@ async def delete_documents(
 async def prune_documents(
     caller: Called, collection: Named, name: Annotated[list[Key], Query(min_length=1, max_length=100)]
 ) -> Reply:
-    """Hold these files no longer, and have a job delete the documents of all files that are not held (role write)."""
+    """Remove these files, and start a job that deletes the documents of all files not stored (role write)."""
 
     def dropped() -> Reply:
         uploads = _open(caller, collection)
@@ -171,14 +171,14 @@ def _open(caller: Caller, collection: str, role: Role = "write") -> Uploads:
 def _store_files(
     caller: Caller, collection: str, files: Sequence[tuple[str, int, Iterable[bytes]]], language: str | None
 ) -> Reply:
-    """Hold files, given by name, size and content, and ask for the job that reads them.
+    """Store files, given by name, size and content, and submit the job that reads them.
 
-    Raises TooLargeError for more of them than a job may have, FullError when there is no room for them.
+    Raises TooLargeError for more files than a job may have, FullError if the disk has no room for them.
     """
     uploads, options = _open(caller, collection), caller.serving.options
     if len(files) > UPLOAD_FILES:
         raise TooLargeError(f"{len(files):,} files at once are more than {UPLOAD_FILES:,}.", "Send them in parts.")
-    names = [checked_name(name) for name, _, _ in files]  # all of them, before any is kept
+    names = [checked_name(name) for name, _, _ in files]  # check all before storing any
     uploads.check_room(sum(size for _, size, _ in files), options.held_mb * 1_000_000)
     for name, (_, _, chunks) in zip(names, files, strict=True):
         uploads.keep(collection, name, chunks)

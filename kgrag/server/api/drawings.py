@@ -25,7 +25,7 @@ DRAWING = create_model("Drawing", nodes=list[DrawnNode], edges=list[DrawnEdge])
 async def draw_passage(
     caller: Called, collection: Named, id: Id, edges: Annotated[int, Query(ge=1, le=100)] = 10
 ) -> Reply:
-    """Return a passage and its neighbours, at most so many edges of each kind."""
+    """Return a passage and its neighbours, with a limit on the edges of each kind."""
     return drawing_form(await caller.work(lambda: around(caller.kg, caller.collection(collection).passage(id), edges)))
 
 
@@ -49,7 +49,7 @@ async def draw_connection(
     name: Annotated[str, Query(min_length=1, max_length=2000)],
     other: Annotated[str, Query(min_length=1, max_length=2000)],
 ) -> Reply:
-    """Return the shortest ways between two names, and one of them told in sentences; nothing where none leads."""
+    """Return the shortest paths between two entities, and one of them in sentences; empty without a path."""
 
     def draw() -> Reply:
         target = caller.collection(collection)
@@ -67,7 +67,7 @@ async def draw_connection(
 
 
 def _way(row: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the nodes of a way, as `told_connection` reads them."""
+    """Return the nodes of a path in the form that `told_connection` reads."""
     return [
         {
             "entity": "Entity" in node.kinds,
@@ -91,5 +91,5 @@ def around(kg: KnowledgeGraph, passage: Passage, edges: int) -> Drawing:
 
 
 def drawing_form(picture: Drawing) -> Reply:
-    """Return a drawing as a reply has it."""
+    """Return a drawing in the form of a reply."""
     return Reply({"nodes": list(picture.nodes.values()), "edges": list(picture.edges.values())})

@@ -13,17 +13,17 @@ CollectionNames = Annotated[
     tuple[Annotated[str, Field(min_length=1, max_length=200)], ...],
     Field(min_length=1, max_length=16, description="names of collections"),
 ]
-Seconds = Annotated[float, Field(gt=0, le=3600, description="after which it is given up")]
+Seconds = Annotated[float, Field(gt=0, le=3600, description="after which the request times out")]
 
 
 class RequestForm(BaseModel):
-    """The body of a request; a key that is not known is an error."""
+    """The body of a request; an unknown key is an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 WHOLE = ConfigDict(json_schema_serialization_defaults_required=True)
-"""Settings of replies: OpenAPI says that every key is always there."""
+"""Settings of replies: in OpenAPI every key is required."""
 
 
 def versioned(kind: type, name: str = "", **more: Any) -> Any:

@@ -17,12 +17,12 @@ from kgrag.values.errors import DatabaseError
 router = APIRouter(tags=["health"])
 
 _OK = create_model("Alive", status=Literal["ok"])
-_READY = 3.0  # seconds in which the database has to answer
+_READY = 3.0  # seconds within which the database must answer
 
 
 @router.get("/healthz", response_model=_OK)
 async def alive() -> Reply:
-    """Report that the process answers."""
+    """Report that the process is alive."""
     return Reply({"status": "ok"})
 
 
@@ -44,5 +44,5 @@ async def metrics(caller: Called) -> Response:
     caller.access.check_all()
     serving = caller.serving
     gauges = Gauges(serving.kg, serving.jobs.uploads, serving.options.held_mb)
-    now = await asyncio.to_thread(gauges.text)  # also when the server has as much to do as it can
+    now = await asyncio.to_thread(gauges.text)  # even if the server is at its limit
     return Response(serving.metrics.text() + now, media_type=CONTENT_TYPE_LATEST)

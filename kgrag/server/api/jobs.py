@@ -25,7 +25,7 @@ JOB = versioned(Job)
 _LISTED = 20  # items of a parameter that a list of jobs shows
 _LOOKS = 10  # checks of a watched folder; all but the last are pending or cancelled
 _PROBLEM: Any = create_model("FileProblem", place=str, message=str)
-_LOOK = 0.5  # seconds between looks at a job that is watched
+_LOOK = 0.5  # seconds between polls of a followed job
 _VERBS = operations()
 _ESTIMATED = [name for name, verb in _VERBS.items() if verb.estimate]
 Estimated = Annotated[
@@ -53,7 +53,7 @@ class JobRequest(RequestForm):
 
 @router.post("/collections/{collection}/jobs", status_code=202, response_model=JOB)
 async def submit_job(caller: Called, collection: Named, body: JobRequest) -> Reply:
-    """Ask for a job (role write; admin to delete a whole collection)."""
+    """Submit a job (role write; admin to delete a collection)."""
     return await caller.work(lambda: submitted(caller, collection, body.kind, body.parameters))
 
 
@@ -62,15 +62,15 @@ async def submit_job(caller: Called, collection: Named, body: JobRequest) -> Rep
     response_model=create_model("EstimateReply", kind=str, calls=int, tokens=int, cost=float | None, lines=list[str]),
 )
 async def estimate(caller: Called, collection: Named, kind: Estimated) -> Reply:
-    """Estimate the most that a job takes of the language model; calls none (role write).
+    """Estimate the maximum tokens and cost of a job without calling the model (role write).
 
-    Of a tree and of communities it is known once they are there, without a model's texts. `tokens` go in and out;
-    `cost` is null where no price is set; `lines` say it in words.
+    A tree and communities must exist first, with texts that no model wrote. `tokens` counts input and output; `cost` is
+    null without prices; `lines` words the estimate.
     """
 
     def estimated() -> Reply:
         target = caller.collection(collection, "write")
-        caller.kg.language_model()  # raises now without a model
+        caller.kg.language_model()  # raises at once without a model
         calls: Estimate = getattr(target, _VERBS[kind].estimate)()
         lines = calls.lines(caller.kg.settings.chat.budget) if calls.calls else [_VERBS[kind].nothing_left]
         numbers = {
@@ -92,8 +92,8 @@ async def jobs(
 ) -> Reply:
     """Return the jobs of the collections that the key may see, newest first.
 
-    Of a list among the parameters the first 20 items are shown, and under its name with `_number` how many there are;
-    `GET /jobs/{id}` has all.
+    A list among the parameters is cut to its first 20 items; its name with `_number` holds the full count. `GET
+    /jobs/{id}` has all items.
     """
     names = caller.access.collections if collection is None else caller.seen((collection,))
     listed = await caller.work(lambda: caller.serving.jobs.list(names, state, limit))
@@ -101,7 +101,7 @@ async def jobs(
 
 
 def _readable(caller: Caller, job: Job) -> Job:
-    """Return a job whose failures are put as its reader may know them."""
+    """Return a job with its failures worded for the rights of the reader."""
     say = words_for(caller.access)
     problems = [{**one, "message": say(one["message"])} for one in job.result.get("problems", ())]
     result = {**job.result, **({"problems": problems} if problems else {})}
@@ -124,20 +124,20 @@ async def job(caller: Called, id: Id) -> Reply:
 
 @router.get("/jobs/{id}/events", responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}})
 async def job_events(caller: Called, id: Id) -> Response:
-    """Stream the job now and at each change, as server-sent events, until it has ended."""
+    """Stream the job and its changes as server-sent events until it ends."""
     await caller.work(lambda: _seen(caller, id))
     return EventStream(_changes(caller, id))
 
 
 @router.delete("/jobs/{id}", response_model=JOB)
 async def cancel_job(caller: Called, id: Id) -> Reply:
-    """Cancel a job; its committed results stay (role write)."""
+    """Cancel a job; committed results stay (role write)."""
     return Reply(to_json(await caller.work(lambda: caller.serving.jobs.cancel(_seen(caller, id, "write").id))))
 
 
 @router.post("/jobs/{id}/retry", response_model=JOB)
 async def retry_job(caller: Called, id: Id) -> Reply:
-    """Have a job that failed or was cancelled go on (role write)."""
+    """Resume a job that failed or was cancelled (role write)."""
     return Reply(to_json(await caller.work(lambda: caller.serving.jobs.retry(_seen(caller, id, "write").id))))
 
 
@@ -149,11 +149,11 @@ async def retry_job(caller: Called, id: Id) -> Reply:
     ),
 )  # fmt: skip
 async def watched(caller: Called, collection: Named) -> Reply:
-    """Return the folder that the server watches for a collection, null for none, and what the last look at it found.
+    """Return the folder that the server watches for a collection, null for none, and the result of the last check.
 
-    `looked`: when that ended; `looking`: the id of a job that looks now, or will; a job `watched` is asked for to look
-    at once. `unsettled`: files that changed a moment ago and are left for the next look; `failed`: files that could not
-    be read, with their reasons in `problems`.
+    `looked`: when that check ended; `looking`: the id of the pending or running check. Submit a job `watched` to check
+    at once. `unsettled`: files that changed a moment ago and wait for the next check; `failed`: unreadable files, with
+    reasons in `problems`.
     """
 
     def state() -> Reply:
@@ -180,7 +180,7 @@ async def watched(caller: Called, collection: Named) -> Reply:
 
 
 def submitted(caller: Caller, collection: str, kind: str, parameters: Mapping[str, Any], seconds: int = 0) -> Reply:
-    """Submit a job of the caller, with so long to wait. Raises as `Caller.collection` and `Jobs.submit` do."""
+    """Submit a job of the caller that starts after `wait` seconds. Raises as `Caller.collection` and `Jobs.submit`."""
     whole = kind == "delete" and parameters.get("documents") is None
     caller.collection(collection, "admin" if whole else "write", new=kind in ("ingest", "watched"))
     return Reply(to_json(caller.serving.jobs.submit(kind, collection, parameters, caller.access.name, seconds)), 202)
@@ -197,7 +197,7 @@ def _seen(caller: Caller, id: str, role: Role = "read") -> Job:
 
 
 async def _changes(caller: Caller, id: str) -> Events:
-    """Yield changes by polling instead of waiting in a thread: many may watch."""
+    """Yield changes by polling, since a thread for each follower would be too many."""
     seen = None
     while seen is None or not seen.over:
         now = await asyncio.to_thread(_seen, caller, id)

@@ -1,4 +1,4 @@
-"""Routes of names: completions of a prefix, and pairs that may mean one entity, for people to decide."""
+"""Routes of names: completions of a prefix, and pairs of names that may mean one entity, for review."""
 
 from typing import Annotated, Any, Literal
 
@@ -20,7 +20,7 @@ _PAIR: Any = create_model(
 
 
 class Decision(RequestForm):
-    """A person's decision on two names: they mean one entity (`same`), or not; null takes a decision back."""
+    """A decision on two names: whether they mean one entity (`same`); null withdraws the decision."""
 
     one: Name
     other: Name
@@ -28,7 +28,7 @@ class Decision(RequestForm):
 
 
 class DecisionsRequest(RequestForm):
-    """Decisions, each on a pair as it is listed."""
+    """Decisions on listed pairs."""
 
     decisions: Annotated[tuple[Decision, ...], Field(min_length=1, max_length=500)]
 
@@ -37,10 +37,10 @@ class DecisionsRequest(RequestForm):
 async def names(
     caller: Called,
     collection: Named,
-    q: Annotated[str, Query(max_length=200, description="words of a name, the last perhaps begun")],
+    q: Annotated[str, Query(max_length=200, description="words of a name; the last may be a prefix")],
     limit: Annotated[int, Query(ge=1, le=100)] = 8,
 ) -> Reply:
-    """Return names that have these words, those with the very words first, then those of most passages."""
+    """Return names with these words; exact matches first, then by number of passages."""
     rows = await caller.work(lambda: caller.collection(collection).names(q, limit=limit))
     return Reply({"names": [{"name": name, "passages": passages} for name, passages in rows]})
 
@@ -55,14 +55,14 @@ async def name_pairs(
     filter: Annotated[str, Query(max_length=200, description="part of either name")] = "",
     kind: Annotated[
         Literal["doubtful", "same", "apart"],
-        Query(description="same: surely one entity's, or decided so; apart: decided to be of two"),
+        Query(description="same: surely one entity, or decided so; apart: decided to be two"),
     ] = "doubtful",
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
     offset: Annotated[int, Query(ge=0, le=1_000_000_000)] = 0,
 ) -> Reply:
-    """Return pairs of names that may be one entity's, the surest first, without rejected ones.
+    """Return pairs of names that may mean one entity, the surest first, without rejected pairs.
 
-    `names` were compared, `number` pairs fit; `by`: rules, model, or person for a decision.
+    `names`: number of names compared; `number`: number of pairs; `by`: who decided: rules, model or person.
     """
 
     def listed() -> Reply:
@@ -84,7 +84,7 @@ async def name_pairs(
 
 @router.post("/collections/{collection}/name-pairs", response_model=create_model("Decided", decided=int))
 async def decide_name_pairs(caller: Called, collection: Named, body: DecisionsRequest) -> Reply:
-    """Say of pairs whether their names are one entity's (role write); a later search for pairs keeps to it."""
+    """Decide whether the names of pairs mean one entity (role write); later searches for pairs respect it."""
 
     def decided() -> Reply:
         target = caller.collection(collection, "write")
@@ -95,7 +95,7 @@ async def decide_name_pairs(caller: Called, collection: Named, body: DecisionsRe
         }
         decisions = {
             frozenset((decision.one, decision.other)): decision for decision in body.decisions
-        }  # the last decision on a pair counts
+        }  # the last decision on a pair wins
         for key, decision in decisions.items():
             if key not in by_names:
                 raise NotFoundError(

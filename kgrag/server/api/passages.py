@@ -1,4 +1,4 @@
-"""Routes of passages: one of them with its context, and its page as a picture."""
+"""Routes of passages: a passage with its context, and its page as a picture."""
 
 import base64
 from typing import Annotated, Any
@@ -24,7 +24,7 @@ _PAGE = create_model("Page", png=str, boxes=_BOXES, dark=_BOXES, pages=int, numb
 _FIGURE: dict[int | str, dict[str, Any]] = {
     200: {"content": dict.fromkeys(("application/octet-stream", *SHOWN), BYTES)}
 }
-"""Generators of clients know bytes by the first of these types alone."""
+"""Client generators recognise bytes by the first of these types only."""
 Id = Annotated[str, Query(min_length=1, max_length=2000, description="id of a passage, or key or title of a document")]
 
 
@@ -44,7 +44,7 @@ async def passage(caller: Called, collection: Named, id: Id, edges: Annotated[in
 
 @router.get("/collections/{collection}/figures/{id}", response_class=FileResponse, responses=_FIGURE)
 async def figure(caller: Called, collection: Named, id: Annotated[str, Path(max_length=64)]) -> Response:
-    """Return the picture of a figure, if it is kept: PNG, JPEG, GIF or WebP."""
+    """Return the stored picture of a figure: PNG, JPEG, GIF or WebP."""
 
     def load() -> tuple[Any, str]:
         caller.collection(collection)
@@ -60,15 +60,15 @@ async def page(
     request: Request,
     collection: Named,
     passage: Id,
-    number: Annotated[int | None, Query(ge=1, le=100_000, description="another page than its first")] = None,
-    start: Annotated[int, Query(ge=0, le=10_000_000, description="of a part of the passage that is marked darker")] = 0,
-    end: Annotated[int, Query(ge=0, le=10_000_000, description="behind it; 0: no part")] = 0,
+    number: Annotated[int | None, Query(ge=1, le=100_000, description="a page other than its first")] = None,
+    start: Annotated[int, Query(ge=0, le=10_000_000, description="start of the part that is marked darker")] = 0,
+    end: Annotated[int, Query(ge=0, le=10_000_000, description="end of that part; 0: no part")] = 0,
 ) -> Response:
     """Return the page with a passage, if its PDF is stored.
 
-    With `Accept: application/json` the picture comes in base64, with the boxes of the passage's words, as shares of the
-    page's width and height from its top left corner, and as `dark` those of a part of it. Without a number it is the
-    first of the passage's pages that this part stands on.
+    With `Accept: application/json` the picture is base64, with the boxes of the words of the passage, and `dark` has
+    the boxes of the part. Boxes are shares of width and height from the top left corner. The default page is the first
+    one with the part.
     """
 
     def draw() -> tuple[Passage, pictures.Picture, int, str]:

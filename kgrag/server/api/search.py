@@ -1,4 +1,4 @@
-"""Routes that search: passages for a question, and what stands on a page, in a table or a section that it names."""
+"""Routes that search passages, and that look up a page, a table or a section named by the question."""
 
 from typing import Annotated, Literal
 
@@ -32,7 +32,7 @@ class SearchRequest(RequestForm):
 
 
 class SearchCollectionsRequest(SearchRequest):
-    """A search of several collections as one; of these no run is kept."""
+    """A search of several collections as one; it is not kept as a run."""
 
     collections: CollectionNames
     save: Literal[False] = False
@@ -49,7 +49,7 @@ class LookUpRequest(RequestForm):
     "/collections/{collection}/search", response_model=versioned(RankingForm, "SavedRankingReply", run=str | None)
 )
 async def search(caller: Called, collection: Named, body: SearchRequest) -> Reply:
-    """Return the passages that answer a question best, each with the trail that led to it."""
+    """Return the best passages for a question, each with its trail."""
 
     def rank() -> Reply:
         target = caller.collection(collection, "write" if body.save else "read")
@@ -61,7 +61,7 @@ async def search(caller: Called, collection: Named, body: SearchRequest) -> Repl
 
 @router.post("/search", response_model=versioned(RankingForm, "RankingReply"))
 async def search_collections(caller: Called, body: SearchCollectionsRequest) -> Reply:
-    """Return the passages of several collections that answer a question best; each has its `collection`."""
+    """Return the best passages of several collections for a question; each has its `collection`."""
     return await caller.work(
         lambda: Reply(to_json(_ranking(caller, caller.select(body.collections), body))), deadline=body.deadline
     )
@@ -79,6 +79,6 @@ def _ranking(caller: Caller, target: Collection | Federation, body: SearchReques
 
 @router.post("/collections/{collection}/look-up", response_model=create_model("LookUpReply", lookup=Lookup | None))
 async def look_up(caller: Called, collection: Named, body: LookUpRequest) -> Reply:
-    """Return a page, a table or a section; `lookup` is null where the question names none of these."""
+    """Return a page, a table or a section; `lookup` is null if the question names none."""
     lookup = await caller.work(lambda: caller.collection(collection).look_up(body.question, filter=body.filter))
     return Reply({"lookup": lookup})

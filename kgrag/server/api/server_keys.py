@@ -20,7 +20,7 @@ KeyName = Annotated[str, Path(min_length=1, max_length=64, description="name of 
 
 
 class KeyRequest(RequestForm):
-    """A key to be made. `collections`: the ones that it may see, empty for all."""
+    """A key to create. `collections`: those that it may see; empty for all."""
 
     name: Annotated[str, Field(min_length=1, max_length=64)]
     role: Role
@@ -37,9 +37,9 @@ async def keys(caller: Called) -> Reply:
 
 @router.post("/keys", status_code=201, response_model=_MADE)
 async def add_key(caller: Called, body: KeyRequest) -> Reply:
-    """Make a key (role admin, all collections); its token is shown this once.
+    """Create a key (role admin, all collections); its token is shown only once.
 
-    On a server that has none, the first locks it: from then on each request takes a key.
+    The first key locks the server: from then on each request requires a key.
     """
     store = _keys(caller)
     token = await caller.work(lambda: store.add(body.name, body.role, body.collections))
@@ -48,7 +48,7 @@ async def add_key(caller: Called, body: KeyRequest) -> Reply:
 
 @router.delete("/keys/{name:path}", response_model=create_model("RemovedKey", name=str))
 async def remove_key(caller: Called, name: KeyName) -> Reply:
-    """Remove a key, which is refused from now on (role admin, all collections); not the one that this is asked with."""
+    """Delete a key (role admin, all collections), but not the key of this request."""
     store = _keys(caller)
     if caller.access.key and caller.access.name == name:
         raise InputError(f"{name!r} is the key that you use.", "Use another admin key or `kgrag keys remove`.")

@@ -1,4 +1,4 @@
-"""The route of the first request of a page: its visitor, the choices of a question, the looks of the graph."""
+"""The route of the first request of a page: the visitor, the options of a question, the colours of the graph."""
 
 from typing import Any
 
@@ -18,9 +18,9 @@ from kgrag.server.route_context import Called
 router = APIRouter(tags=["start"])
 
 FAST = "single+pathrank"
-"""The system that reads once; the usual one goes on until it knows the answer."""
+"""The system that reads once; the default one continues until it knows the answer."""
 
-_PARTS = ("bridges", "common", "concat", "rrf", "top")  # retrievers that say something only with those inside of them
+_PARTS = ("bridges", "common", "concat", "rrf", "top")  # retrievers that need an inner retriever
 _PART: Any = create_model("PartMeaning", name=str, meaning=str)
 _START = create_model(
     "Start", version=str, name=str, role=Role, all=bool, locked=bool, model=str, fast=str, thorough=str, search=str,
@@ -33,7 +33,7 @@ _START = create_model(
 async def start(caller: Called) -> Reply:
     """Return the first data of a page.
 
-    `model`: that answers, "" for none; `all`: the key may see all collections.
+    `model`: the model that answers, or ""; `all`: whether the key may see all collections.
     """
     access, options = caller.access, caller.serving.options
     records = await caller.work(caller.kg.records)

@@ -1,4 +1,4 @@
-"""Work on collections in the background: kept in the graph, one job a collection at a time, resumed after a kill."""
+"""Background jobs on collections: stored in the graph, one at a time for each collection, resumed after a kill."""
 
 from kgrag.graph.jobs import Job
 from kgrag.server.jobs.kinds import KINDS

@@ -1,4 +1,4 @@
-"""The kinds of jobs: the options of each, checked on request, and its work on the collection."""
+"""The kinds of jobs: the options of each, and its work on the collection."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -23,7 +23,7 @@ from kgrag.values.events import Progress
 from kgrag.values.forms import plain
 
 _LISTED = 500  # entries of a list in a result
-_SETTLE = 2.0  # seconds for which a file of a watched folder has not changed
+_SETTLE = 2.0  # seconds without a change before a file of a watched folder is read
 
 
 class Options(BaseModel):
@@ -33,7 +33,7 @@ class Options(BaseModel):
 
 
 class IngestOptions(Options):
-    """`uploads`: names of files that are held; `language`: of a new collection, found out if it is not given."""
+    """`uploads`: names of stored files; `language`: the language of a new collection, detected by default."""
 
     uploads: Annotated[tuple[str, ...], Field(min_length=1, max_length=100_000)]
     language: Annotated[str | None, Field(pattern="^[a-z]{2,3}$")] = None
@@ -55,7 +55,7 @@ class JobOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """The resources of a job. `again`: the job was begun before."""
+    """The resources of a job. `again`: whether the job was started before."""
 
     kg: KnowledgeGraph
     uploads: Uploads
@@ -82,8 +82,8 @@ class Kind:
 def checked_options(kg: KnowledgeGraph, uploads: Uploads, kind: str, collection: str, parameters: Any) -> Options:
     """Return the options of a job in their stored form.
 
-    Raises NotFoundError for an unknown kind, collection or upload, ConfigurationError for an option that is unknown or
-    out of range, and where no language model or TAGME is configured that the job would ask.
+    Raises NotFoundError for an unknown kind, collection or upload, and ConfigurationError for an unknown option, a
+    value out of range, or a job that needs a language model or TAGME that is not configured.
     """
     if kind not in KINDS:
         raise NotFoundError(f"There is no kind of job {kind!r}.", f"There are: {', '.join(KINDS)}.")
@@ -109,7 +109,7 @@ def checked_options(kg: KnowledgeGraph, uploads: Uploads, kind: str, collection:
 
 
 def run(kg: KnowledgeGraph, uploads: Uploads, job: Job, progress: Progress) -> JobOutcome:
-    """Do what a job says. Raises what the collection raises; run again, it resumes."""
+    """Do the work of a job; a second run resumes. Raises what the collection raises."""
     kind = KINDS[job.kind]
     work = Work(kg, uploads, job.collection, progress, job.attempt > 1)
     outcome = kind.run(work, kind.options.model_validate(job.parameters))
@@ -129,7 +129,7 @@ def _ingest(work: Work, options: IngestOptions) -> JobOutcome:
 
 
 class _Names(Mapping[Path, str]):
-    """The names of the files of a folder: their paths in it, so that nobody reads where it lies."""
+    """The names of the files of a folder: relative paths, which do not reveal where the folder is."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -148,7 +148,7 @@ class _Names(Mapping[Path, str]):
 
 
 def _read_watched(work: Work, options: Options) -> JobOutcome:
-    """Bring documents up to date with the folder that the settings name; those of files that are gone are deleted."""
+    """Update the documents from the watched folder of the settings, and delete those whose files are missing."""
     folder = Path(os.path.realpath(work.kg.settings.serve.watch[work.name]))
     if not folder.is_dir():
         raise InputError("The watched folder is not there.", "Whoever runs the server can mount or make it.")
@@ -164,12 +164,12 @@ def _read_watched(work: Work, options: Options) -> JobOutcome:
 
 
 def _inside(text: str, folder: Path) -> str:
-    """Return a text without where a folder lies."""
+    """Return a text without the path of a folder."""
     return text.replace(f"{folder.as_posix()}/", "").replace(folder.as_posix(), folder.name)
 
 
 def _drop_unread(work: Work, names: set[str]) -> None:
-    """Hold those of some files no longer that gave no document at all."""
+    """Remove the stored files that yielded no document."""
     root = clean(work.uploads.folder(work.name).resolve().as_posix())
     rows = work.graph.run("look_up/files_in", collection=work.name, prefixes=sorted(names), roots=[root])
     for name in names.difference(row["prefix"] for row in rows):
@@ -177,7 +177,7 @@ def _drop_unread(work: Work, names: set[str]) -> None:
 
 
 def kind_of(operation: Operation) -> Kind:
-    """Return the kind of job that a verb is; it may stop early, and then its report is the result, too."""
+    """Return the kind of job of a verb. If the verb stops early, its report is still the result."""
 
     def run(work: Work, options: Options) -> JobOutcome:
         report = operation.method(work.kg[work.name], **dict(options), progress=work.progress)
@@ -202,13 +202,13 @@ def _delete(work: Work, options: DeleteOptions) -> JobOutcome:
     except NotFoundError:
         if not work.again:
             raise
-        removed = 0  # it was gone when the job's process died
+        removed = 0  # the process died after it was deleted
     work.uploads.clear(work.name)
     return JobOutcome({"passages": removed})
 
 
 def _prune(work: Work, options: Options) -> JobOutcome:
-    """Delete the documents of uploads that are no longer held."""
+    """Delete the documents of uploads that are no longer stored."""
     record = registry.open_collection(work.graph, work.name)
     names = dict.fromkeys((upload.name for upload in work.uploads.list(work.name)), "")
     folder = str(work.uploads.folder(work.name).resolve())
@@ -218,7 +218,7 @@ def _prune(work: Work, options: Options) -> JobOutcome:
 
 
 def _listed(value: Any) -> Any:
-    """Return a result with its lists cut: a job is stored in one node."""
+    """Return a result with its lists cut, since one node stores the job."""
     if isinstance(value, Mapping):
         return {key: _listed(item) for key, item in value.items()}
     return [_listed(item) for item in value[:_LISTED]] if isinstance(value, list) else value

@@ -1,7 +1,7 @@
-"""Processes that jobs run in: what a document does to one of them harms nothing else, and to stop a job is to kill it.
+"""Run jobs in processes: a document can crash only the process of its job, and killing the process stops the job.
 
-A process receives its settings, its jobs and, every second, a sign that its server lives. It replies
-{"at": [stage, done, total]}, after which it waits for a sign to go on, and at last {"result": ..., "error": ...}.
+A process receives its settings, its jobs and, every second, a heartbeat of its server. It replies
+{"at": [stage, done, total]}, waits for the next heartbeat, and at the end replies {"result": ..., "error": ...}.
 """
 
 import logging
@@ -28,23 +28,23 @@ from kgrag.values.events import Progress
 
 _LOG = logging.getLogger(__name__)
 _MB = 1024 * 1024
-_OFTEN = 0.05  # seconds between reports of how far a job is
-_LOOK = 0.25  # seconds between looks at the memory
+_OFTEN = 0.05  # seconds between reports of progress
+_LOOK = 0.25  # seconds between checks of the memory
 TOO_MUCH = 75
-"""The exit code of a process that needs too much memory."""
+"""The exit code of a process that exceeds its memory limit."""
 _ALIVE = b"."
 _GO_ON = b"!"
 
 
 class JobProcess(Child):
-    """A process that does one job after the other."""
+    """A process that runs jobs one after another."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(__name__)
         self.send(settings)
 
     def run(self, job: Job, progress: Progress) -> work.JobOutcome:
-        """Do a job. Raises Died, what `progress` raises, which ends the process, and what the work raises."""
+        """Run a job. Raises Died, errors of `progress`, which end the process, and errors of the work."""
         self.send(asdict(job))
         while "at" in (answer := self.receive()):
             try:
@@ -58,7 +58,7 @@ class JobProcess(Child):
         return work.JobOutcome(answer["result"], error_of(*answer["error"]) if answer["error"] else None)
 
     def assure(self) -> None:
-        """Tell it that its server lives."""
+        """Send a heartbeat."""
         self.send(_ALIVE)
 
 
@@ -77,7 +77,7 @@ class _Server:
         self._stage = ""
 
     def listen(self) -> None:
-        """Hear what comes; the process ends with its server."""
+        """Receive messages; exit if the server is gone."""
         for message in messages():
             self._heard = time.monotonic()
             if message == _GO_ON:
@@ -87,7 +87,7 @@ class _Server:
         os._exit(0)
 
     def watch(self, memory_mb: int) -> None:
-        """End the process when it needs too much memory, or when its server stands still: then its job is another's."""
+        """Exit if the process exceeds its memory limit, or its server is silent: another one then owns the job."""
         me = psutil.Process()
         with suppress(MemoryError):
             while me.memory_info().rss < memory_mb * _MB:
@@ -97,7 +97,7 @@ class _Server:
         os._exit(TOO_MUCH)
 
     def progress(self, stage: str, done: int, total: int | None) -> None:
-        """Say how far a job is, not too often, and wait until it may go on."""
+        """Report the progress of a job, not too often, and wait for the next heartbeat."""
         now = time.monotonic()
         if stage != self._stage or done == total or now - self._reported > _OFTEN:
             self._stage, self._reported = stage, now
@@ -106,12 +106,12 @@ class _Server:
 
 
 def main() -> None:
-    """Do the jobs that the server brings, until it ends."""
+    """Run the jobs that the server sends until it ends."""
     tell = begin()
     settings: Settings = next(messages())
     server = _Server(tell)
     memory_mb = settings.serve.job_memory_mb
-    limit_memory("DATA", 2 * memory_mb)  # far beyond the limit: between two looks much may come
+    limit_memory("DATA", 2 * memory_mb)  # far beyond the limit, since much can happen between two checks
     for watching in (server.listen, lambda: server.watch(memory_mb)):
         threading.Thread(target=watching, daemon=True).start()
     with KnowledgeGraph.connect(settings=settings) as kg:

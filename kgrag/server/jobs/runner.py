@@ -1,4 +1,4 @@
-"""Jobs of a server: threads that take the next job, each in a process of its own, which ends with its job."""
+"""Run the jobs of a server: threads take the next job, and run it in a process of its own."""
 
 import ctypes
 import gc
@@ -24,19 +24,19 @@ from kgrag.values.errors import CancelledError, DatabaseError, DeadlineError, Kg
 
 _LOG = logging.getLogger(__name__)
 _LOOK = 1.0  # seconds between checks for jobs queued by other processes
-_WAIT = 30.0  # seconds that a running job has to stop
-_DEATHS = 3  # crashes of servers or of the database after which a job is given up
+_WAIT = 30.0  # seconds within which a running job must stop
+_DEATHS = 3  # crashes of servers or of the database after which a job fails for good
 _ENDS = 5  # crashes of its process after which a job fails for good, even if each run made progress
 _RETRY = 60.0  # seconds for which a job retries after losing the database
-_IDLE = 60.0  # seconds for which a process without a job is kept
+_IDLE = 60.0  # seconds after which an idle process ends
 
 
 class _Stopped(Exception):
-    """The job is to be cancelled, or its process ends."""
+    """The job must be cancelled, or this process ends."""
 
 
 class _Running:
-    """A job of a thread: its reports, and the process that does it."""
+    """A running job: its progress, and its process."""
 
     def __init__(self, job: Job, process: JobProcess, seconds: float) -> None:
         """Make the job's handle; `seconds`: its time limit."""
@@ -44,30 +44,30 @@ class _Running:
         self.process = process
         self.at: tuple[str, int, int | None] = ("", 0, None)
         self.stop: State | None = None
-        """The state in which it is left, if it is to stop."""
+        """The state to record if the job must stop."""
         self.late = False
-        """Whether it took too long."""
+        """Whether the job timed out."""
         self.lost = threading.Event()
-        """Set when the job is no longer this server's: nothing more may be written."""
+        """Set when this server has lost the lease of the job and must not write any more."""
         self.beaten = time.monotonic()
         self._until = self.beaten + seconds
 
     def progress(self, stage: str, done: int, total: int | None) -> None:
-        """Hear how far the work is. Raises _Stopped when it is to stop."""
+        """Receive the progress of the work. Raises _Stopped if the job must stop."""
         self.at = (stage, done, total)
-        if time.monotonic() - self.beaten > kept.LEASE:  # this process stood still
+        if time.monotonic() - self.beaten > kept.LEASE:  # this process was suspended
             self.lost.set()
         if self.over:
             raise _Stopped
 
     @property
     def over(self) -> bool:
-        """Whether it is to end now."""
+        """Whether the job must end now."""
         self.late = self.late or time.monotonic() > self._until
         return self.stop is not None or self.late or self.lost.is_set()
 
     def check(self) -> None:
-        """End the process if the job is to end; else tell it that its server lives."""
+        """Kill the process if the job must end; otherwise send it a heartbeat."""
         if self.over:
             self.process.kill()
         else:
@@ -75,14 +75,14 @@ class _Running:
 
 
 class Jobs(AbstractContextManager["Jobs"]):
-    """The jobs of a database, and `workers` threads that do them while the `with` block runs.
+    """The jobs of a database, and `workers` threads that run them within the `with` block.
 
-    Of each collection one job runs at a time, also where several processes work. A job whose process was killed is
-    begun again by another, or by the next one; it resumes. Safe to share between threads.
+    Each collection has one running job at a time, even with several servers. Another process, or the next one, resumes
+    a job whose process was killed. Safe to share between threads.
     """
 
     def __init__(self, kg: KnowledgeGraph, workers: int = 1) -> None:
-        """Set up the jobs; with `workers` 0 they are submitted and watched here, and run elsewhere."""
+        """Set up the jobs; with `workers` 0 this process only submits and follows them."""
         self.kg = kg
         self.uploads = Uploads(kg.settings.home)
         self._holder = uuid.uuid4().hex
@@ -94,7 +94,7 @@ class Jobs(AbstractContextManager["Jobs"]):
         ]
 
     def __enter__(self) -> Self:
-        """Begin to work. Raises MismatchError for a database of another schema version."""
+        """Start the workers. Raises MismatchError for a database of another schema version."""
         schema.ensure_schema(self.kg.graph)
         self.uploads.tidy()
         for thread in self._workers:
@@ -104,7 +104,7 @@ class Jobs(AbstractContextManager["Jobs"]):
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Stop at the next step; the next worker resumes the rest."""
+        """Stop at the next step; the next worker resumes."""
         self._ending.set()
         self._request.set()
         for running in list(self._running.values()):
@@ -117,7 +117,7 @@ class Jobs(AbstractContextManager["Jobs"]):
     def submit(
         self, kind: str, collection: str, parameters: Mapping[str, Any] | None = None, owner: str = "", seconds: int = 0
     ) -> Job:
-        """Ask for a job, which begins after so many seconds. `work.checked_options` lists the errors."""
+        """Submit a job that starts after `wait` seconds. Raises as `work.checked_options` does."""
         options = work.checked_options(self.kg, self.uploads, kind, collection, dict(parameters or {}))
         schema.ensure_schema(self.kg.graph)
         job = kept.add_job(self.kg.graph, kind, collection, options.model_dump(mode="json"), owner, seconds)
@@ -131,11 +131,11 @@ class Jobs(AbstractContextManager["Jobs"]):
     def list(
         self, collections: Sequence[str] = (), state: State | None = None, limit: int = 50, kind: str | None = None
     ) -> list[Job]:
-        """Return the newest jobs first: of these collections, none for all, in this state, and of this kind."""
+        """Return jobs of these collections (none: all), in this state and of this kind, newest first."""
         return kept.list_jobs(self.kg.graph, collections, state, limit, kind)
 
     def cancel(self, id: str) -> Job:
-        """Cancel a job; its writes stay, and `retry` continues from there. Raises NotFoundError."""
+        """Cancel a job; its committed writes stay, and `retry` resumes it. Raises NotFoundError."""
         self.get(id)
         kept.cancel_job(self.kg.graph, id)
         if (running := self._running.get(id)) is not None:
@@ -144,10 +144,7 @@ class Jobs(AbstractContextManager["Jobs"]):
         return self.get(id)
 
     def retry(self, id: str) -> Job:
-        """Resume a job that failed or was cancelled; others are unchanged.
-
-        Raises NotFoundError.
-        """
+        """Resume a job that failed or was cancelled; other jobs stay as they are. Raises NotFoundError."""
         self.get(id)
         kept.retry_job(self.kg.graph, id)
         self._request.set()
@@ -164,7 +161,7 @@ class Jobs(AbstractContextManager["Jobs"]):
                     process = self._do(job, process)
                     used = time.monotonic()
                     continue
-            except DatabaseError as error:  # running jobs start again when the database is back
+            except DatabaseError as error:  # running jobs restart when the database is back
                 _LOG.warning("jobs wait for the database: %s", error.message)
             if process is not None and time.monotonic() - used > _IDLE:
                 process.kill()
@@ -175,7 +172,7 @@ class Jobs(AbstractContextManager["Jobs"]):
             process.kill()
 
     def _do(self, job: Job, process: JobProcess | None) -> JobProcess | None:
-        """Run a job in the process, or a new one, and record its end; return the process if it is alive.
+        """Run a job in the process or a new one, record its end, and return the process if it is alive.
 
         Raises DatabaseError if the end cannot be recorded.
         """
@@ -199,7 +196,7 @@ class Jobs(AbstractContextManager["Jobs"]):
     def _outcome(self, running: _Running) -> dict[str, Any]:
         """Return the end of a job in the form of `end_job`.
 
-        Raises DatabaseError when the database failed: the job is begun again when its lease has ended.
+        Raises DatabaseError if the database failed: the job restarts when its lease expires.
         """
         job = running.job
         try:
@@ -229,9 +226,9 @@ class Jobs(AbstractContextManager["Jobs"]):
             return _failed(error)
 
     def _run(self, running: _Running) -> work.JobOutcome:
-        """Do a job; when its process dies, another goes on, unless that one dies at the same place.
+        """Run a job; if its process dies, resume in a new one, unless that dies at the same place.
 
-        Raises _Stopped, and what the work raises.
+        Raises _Stopped, and errors of the work.
         """
         places: set[str] = set()
         while True:
@@ -258,7 +255,7 @@ class Jobs(AbstractContextManager["Jobs"]):
                 running.process = self._process()
 
     def _process(self) -> JobProcess:
-        """Start a process in the background, since it may wait for the database."""
+        """Start a process in a thread, since it may wait for the database."""
         return JobProcess(self.kg.settings.model_copy(update={"neo4j_retry_seconds": _RETRY}))
 
     def _beat(self) -> None:
@@ -283,11 +280,11 @@ class Jobs(AbstractContextManager["Jobs"]):
 
 
 def _give_back_memory() -> None:
-    """Free what uploads and requests have left, once a job has ended, and return it to the system.
+    """Free the memory of uploads and requests after a job, and return it to the system.
 
-    Python looks through all objects for garbage only once they are a quarter more; glibc, where that is the C library,
-    keeps what a thread has freed for this thread. The most that a request needs would be held for long, more than once.
-    All else waits meanwhile: less than 0.1 s, once a job.
+    Python collects garbage among old objects only when their number has grown by a quarter, and glibc keeps freed
+    memory for the thread that freed it. The peak memory of a request would stay allocated, once for each thread. All
+    threads wait meanwhile: less than 0.1 s a job.
     """
     gc.collect()
     if sys.platform == "linux" and (trim := getattr(ctypes.CDLL(None), "malloc_trim", None)) is not None:

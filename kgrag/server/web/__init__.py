@@ -1,1 +1,1 @@
-"""The web application: pages over the same Collection objects as every other door, in the same process."""
+"""The web application: pages over the same Collection objects as the other interfaces, in the same process."""

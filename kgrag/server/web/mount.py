@@ -1,7 +1,7 @@
 """The web application: one page whose scripts use the REST API, served at every address of a page.
 
-The scripts are plain ES modules, sent as they are written. The policy of the page lets nothing else run, and nothing be
-fetched from elsewhere: docs/web.md says why.
+The scripts are plain ES modules, sent as they are written. The content security policy blocks other scripts, and files
+from other servers: docs/web.md says why.
 """
 
 from dataclasses import replace
@@ -51,7 +51,7 @@ $problem
 
 
 def login_router(keys: Keys, *, secure: bool) -> APIRouter:
-    """Return the routes to log in and out. `secure`: the cookie is sent over HTTPS alone."""
+    """Return the routes to log in and out. `secure`: the cookie is sent over HTTPS only."""
     routes, sessions = APIRouter(include_in_schema=False), Sessions(keys)
 
     @routes.get(LOGIN)
@@ -71,7 +71,7 @@ def login_router(keys: Keys, *, secure: bool) -> APIRouter:
             session,
             max_age=DAYS * 86400,
             httponly=True,
-            samesite="lax",  # a link from elsewhere leads in; what changes anything asks for the origin, too
+            samesite="lax",  # links from other sites work; requests that change anything also check the origin
             secure=secure or _is_https(request),
             path="/",
         )
@@ -88,7 +88,7 @@ def login_router(keys: Keys, *, secure: bool) -> APIRouter:
 
 
 def _is_https(request: Request) -> bool:
-    """Return whether the browser speaks HTTPS, with this server or with a proxy before it."""
+    """Return whether the browser uses HTTPS, to this server or to a proxy before it."""
     return "https" in (request.url.scheme, request.headers.get("x-forwarded-proto", "").lower())
 
 
@@ -99,11 +99,11 @@ def _page(next: str, problem: str = "", status: int = 200) -> HTMLResponse:
 
 PAGES = ("", "ask", "library", "document", "passage", "graph", "admin")
 """First parts of the addresses of pages."""
-_FRESH = {"Cache-Control": "no-cache"}  # kept, and asked for again: a new release is there at once
+_FRESH = {"Cache-Control": "no-cache"}  # cached but revalidated, so that a new release appears at once
 
 
 def mount(app: FastAPI, serving: Serving) -> None:
-    """Serve the pages from `app`, at every address that it does not serve itself; nothing may be added after them."""
+    """Serve the pages from `app` at every address without a route; add no route after this."""
     folder = Path(str(files("kgrag.server.web") / "static"))
     page = (folder / "index.html").read_bytes()
     app.include_router(login_router(serving.keys, secure=serving.options.secure_cookie))
@@ -118,14 +118,14 @@ def mount(app: FastAPI, serving: Serving) -> None:
 
 
 class _Page(Route):
-    """Every address but those of the API, whose errors are JSON."""
+    """Matches every address except those of the API, whose errors are JSON."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         return (Match.NONE, {}) if scope["path"].startswith(DOORS) else super().matches(scope)
 
 
 class _Assets(StaticFiles):
-    """Scripts and styles, which a browser asks for again each time, and mostly has."""
+    """Scripts and styles, which the browser caches and revalidates each time."""
 
     def file_response(self, *arguments: Any, **named: Any) -> Response:
         response = super().file_response(*arguments, **named)
