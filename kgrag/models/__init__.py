@@ -1,1 +1,1 @@
-"""Models behind kgrag's own contracts: embedders, chat models, TAGME; and the prompts."""
+"""Embedders, chat models and TAGME behind kgrag's own contracts, and the prompts."""

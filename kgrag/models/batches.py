@@ -1,4 +1,4 @@
-"""OpenAI's Batch API: many requests as one file, answered within a day at a part of the price."""
+"""OpenAI's Batch API: many requests in one file, answered within a day at a lower price."""
 
 import json
 import math
@@ -16,7 +16,7 @@ from kgrag.values.errors import ModelError
 
 MOST_REQUESTS = 50_000
 MOST_BYTES = 100_000_000
-"""Bytes of one batch; the protocol allows twice as many."""
+"""Maximum bytes of a batch; the protocol allows twice as many."""
 _ENDPOINT: Final = "/v1/chat/completions"
 _ENDED = ("completed", "failed", "expired", "cancelled")
 _UNDONE = ("batch_expired", "batch_cancelled")
@@ -24,7 +24,7 @@ _UNDONE = ("batch_expired", "batch_cancelled")
 
 @dataclass(frozen=True, slots=True)
 class BatchState:
-    """How far a batch is: requests that are answered, and all of them; `refused`: why none is, if it was refused."""
+    """The progress of a batch: its answered requests, and all of them; `refused`: the reason of a refusal."""
 
     done: int
     total: int
@@ -46,7 +46,7 @@ class BatchServer:
             "CHAT", settings.model, settings.base_url, settings.api_key, settings.extra_headers
         )
         self._server = Server(settings.model, self._endpoint.address, settings.timeout, settings.retries)
-        # the client's own retries: none of these calls waits for a model
+        # the client retries: none of these calls waits for a model
         client = self._endpoint.connect(settings.timeout, self._server)
         self._client = client.with_options(max_retries=settings.retries, default_headers=self._endpoint.extra_headers())
 
@@ -62,18 +62,18 @@ class BatchServer:
         return self._endpoint.address
 
     def upload(self, requests: Mapping[str, Mapping[str, Any]]) -> str:
-        """Send requests, by ids of the caller's own; returns the id of the file that holds them."""
+        """Upload requests, by ids of the caller; return the id of their file."""
         lines = b"".join(line(id, request) for id, request in requests.items())
         with self._translated():
             return self._client.files.create(file=("requests.jsonl", lines), purpose="batch").id
 
     def find(self, file: str) -> str:
-        """Return the id of the batch of a file, empty without one."""
+        """Return the id of the batch of a file, or "" without one."""
         with self._translated():
             return next((b.id for b in self._client.batches.list(limit=100) if b.input_file_id == file), "")
 
     def begin(self, file: str) -> str:
-        """Have the requests of a file answered; returns the id of their batch."""
+        """Start a batch of the requests of a file; return its id."""
         with self._translated():
             batch = self._client.with_options(max_retries=0).batches.create(
                 input_file_id=file, endpoint=_ENDPOINT, completion_window="24h"
@@ -97,12 +97,12 @@ class BatchServer:
         return BatchState(done, total, batch.status in _ENDED, refused)
 
     def cancel(self, id: str) -> None:
-        """Have no further request of a batch answered; it ends soon after."""
+        """Cancel a batch, which ends soon after."""
         with self._translated():
             self._client.batches.cancel(id)
 
     def replies(self, id: str) -> Iterator[tuple[str, CachedReply | ModelError]]:
-        """Yield the replies of a batch that ended, by the ids of its requests, in any order, without unstarted ones."""
+        """Yield the replies of an ended batch by the ids of its requests, in any order; unstarted ones have none."""
         with self._translated():
             batch = self._client.batches.retrieve(id)
             for file in filter(None, (batch.output_file_id, batch.error_file_id)):
@@ -112,7 +112,7 @@ class BatchServer:
                             yield reply
 
     def forget(self, id: str) -> None:
-        """Delete the files of a batch from the server, where it lets itself be asked to."""
+        """Delete the files of a batch from the server, if the server allows it."""
         import openai
 
         with suppress(openai.OpenAIError):
@@ -122,7 +122,7 @@ class BatchServer:
                     self._client.files.delete(file)
 
     def _reply(self, text: str) -> tuple[str, CachedReply | ModelError] | None:
-        """Return the reply of a line of an output or error file."""
+        """Parse the reply in a line of an output or error file."""
         try:
             value = json.loads(text)
             id, response, error = str(value["custom_id"]), value.get("response") or {}, value.get("error")
@@ -151,7 +151,7 @@ class BatchServer:
 
 
 def line(id: str, request: Mapping[str, Any]) -> bytes:
-    """Return a request as a line of a batch's file."""
+    """Format a request as a line of the file of a batch."""
     value = {"custom_id": id, "method": "POST", "url": _ENDPOINT, "body": request}
     return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
 

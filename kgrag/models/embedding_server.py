@@ -1,7 +1,7 @@
-"""Requests to an embedding server: the vector of each text, or the reason that it has none.
+"""Request the vectors of texts from an embedding server, or the reason why a text has none.
 
-A server that refuses some texts together is asked for each half of them, and so on: either there were too many, which
-is remembered, or the one that it refuses is found, and the others have their vectors.
+If the server refuses a call, its texts are halved again and again. Either the call had too many texts, which is
+remembered, or this finds the refused text, and the others get their vectors.
 """
 
 import base64
@@ -35,11 +35,11 @@ _LOG = logging.getLogger(__name__)
 Row = NDArray[np.float32]
 
 _KNOWN = "dimension"
-"""A text that every server takes: one that refuses it is out of order, whatever else it is asked."""
+"""A text that every server accepts: a server that refuses it is out of order."""
 _SURE = 5.0
-"""Seconds for which it need not be asked again."""
+"""Seconds for which this check is valid."""
 _OF_TEXTS = (400, 413, 422, 500, 501)
-"""Statuses that may be about the texts, or about how many there are."""
+"""Statuses that may be about the texts or their number."""
 _NAMED = re.compile(
     rf"{TOO_LONG.pattern}|\bnan\b|unsupported value|\bbatch|too (big|many)|maximum|at most", re.IGNORECASE
 )
@@ -54,7 +54,7 @@ _OTHER = (
 
 
 class _RefusedError(Exception):
-    """These texts together bring no vectors."""
+    """The server gives no vectors for these texts together."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__(str(error))
@@ -62,17 +62,17 @@ class _RefusedError(Exception):
 
 
 class _MiscountedError(LostReply):
-    """There are not as many vectors as texts."""
+    """The number of vectors differs from the number of texts."""
 
 
 class EmbeddingServer:
-    """The model of that name at the server of the settings. Safe to share between threads.
+    """A model of the server of the settings. Safe to share between threads.
 
-    `most`: texts of one call, as the settings say or as the server takes them.
+    `most`: texts of a call, by the settings or the server's limit.
     """
 
     def __init__(self, model: str, endpoint: Endpoint, settings: EmbeddingSettings) -> None:
-        """Ask for the vector of a word, which tells the dimension. Raises ModelError when that fails."""
+        """Embed a word to learn the dimension. Raises ModelError if that fails."""
         self._model, self._endpoint, self._settings = model, endpoint, settings
         self._client = endpoint.connect(settings.timeout, self._server(0))
         self.most = settings.batch
@@ -81,14 +81,14 @@ class EmbeddingServer:
         self.dimension = self._dimension = self._check(retries=1)
 
     def vectors(self, texts: Sequence[str]) -> list[Row | ModelError]:
-        """Return the vector of each text, or its error. Raises ModelError when the server gives none at all."""
+        """Return the vector of each text, or its error. Raises ModelError if the server gives no vector at all."""
         rows: list[Row | ModelError] = []
         while len(rows) < len(texts):
             rows += self._part(texts[len(rows) : len(rows) + self.most])[0]
         return rows
 
     def _part(self, texts: Sequence[str]) -> tuple[list[Row | ModelError], bool]:
-        """Return the result for each text, and whether the first call brought it."""
+        """Return the result for each text, and whether the first call gave it."""
         try:
             return [self._blamed(row) for row in self._call(texts)], True
         except _RefusedError as refused:
@@ -106,7 +106,7 @@ class EmbeddingServer:
         return rows, False
 
     def _alone(self, texts: Sequence[str], error: Exception) -> Row | ModelError:
-        """Return the result for a text that was refused alone, once others are known to be accepted."""
+        """Return the result for a single refused text, after the server has accepted another one."""
         self._check(retries=self._settings.retries)
         try:
             return self._blamed(self._call(texts)[0])
@@ -118,14 +118,14 @@ class EmbeddingServer:
             return self._endpoint.hidden(refused)
 
     def _blamed(self, row: Row | str) -> Row | ModelError:
-        """Return a vector, or its error, if it is not the same with every text."""
+        """Return a vector, or its error, unless every text has this error."""
         if not isinstance(row, str):
             return row
         self._check(retries=self._settings.retries)
         return ModelError(row, _OTHER)
 
     def _check(self, *, retries: int) -> int:
-        """Make sure that the server gives vectors at all; returns of how many numbers. Raises ModelError."""
+        """Check that the server gives vectors, and return their dimension. Raises ModelError."""
         if self._dimension is not None and time.monotonic() - self._worked < _SURE:
             return self._dimension
         (row,) = self._call([_KNOWN], retries)
@@ -138,9 +138,9 @@ class EmbeddingServer:
         return len(row)
 
     def _call(self, texts: Sequence[str], retries: int | None = None) -> list[Row | str]:
-        """Return the results of one call for each text; a str is the fault of its vector.
+        """Return the results of a call for each text; a str is the error of its vector.
 
-        Raises _RefusedError when that may be the fault of the texts, unless `retries` are given, and ModelError.
+        Raises ModelError, and without `retries` _RefusedError if the texts may be the cause.
         """
         with span(f"embeddings {self._model}", client=True, texts=len(texts)) as noted:
             noted |= {"gen_ai.operation.name": "embeddings", "gen_ai.provider.name": "openai"}
@@ -151,7 +151,7 @@ class EmbeddingServer:
         return rows
 
     def _replied(self, texts: Sequence[str], retries: int | None) -> tuple[list[Row | str], int | None]:
-        """Return the results of one call and the server's count of tokens, after as many tries as it takes."""
+        """Return the results of a call and the server's count of tokens, with retries."""
         import openai
 
         tried, most = 0, self._settings.retries if retries is None else retries
@@ -178,7 +178,7 @@ class EmbeddingServer:
 
 
 def _may_be_the_texts(error: Exception, number: int, tried: int) -> bool:
-    """Return whether fewer texts, or others, may bring a reply; what does not say so is tried twice."""
+    """Return whether fewer or other texts may be accepted; an unclear error is retried once."""
     import openai
 
     if isinstance(error, openai.APITimeoutError):
@@ -191,9 +191,9 @@ def _may_be_the_texts(error: Exception, number: int, tried: int) -> bool:
 
 
 def _read(body: str, number: int, dimension: int | None) -> tuple[list[Row | str], int | None]:
-    """Return the vectors of a reply in the order of the texts, and its count of tokens; None without one.
+    """Return the vectors of a reply in the order of the texts, and its count of tokens or None.
 
-    Raises LostReply when it holds no list of so many.
+    Raises LostReply if it has no list of this length.
     """
     try:
         value = json.loads(body)
@@ -207,7 +207,7 @@ def _read(body: str, number: int, dimension: int | None) -> tuple[list[Row | str
     if len(items) != number:
         raise _MiscountedError(f"{len(items)} vectors came for {number} texts")
     by_place = {item.get("index"): item for item in items if isinstance(item, dict)}
-    if by_place.keys() == set(range(number)):  # else they come in the order of the texts
+    if by_place.keys() == set(range(number)):  # otherwise they have the order of the texts
         items = [by_place[place] for place in range(number)]
     usage = value.get("usage") if isinstance(value, dict) else None
     tokens = usage.get("prompt_tokens") if isinstance(usage, dict) else None
@@ -216,7 +216,7 @@ def _read(body: str, number: int, dimension: int | None) -> tuple[list[Row | str
 
 
 def _vector(value: Any, dimension: int | None) -> Row | str:
-    """Return a vector in numbers or in base64; a str is its fault."""
+    """Return a vector from numbers or base64; a str is its error."""
     if value is None:
         return "the server sends null in place of a vector."
     try:

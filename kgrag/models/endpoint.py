@@ -1,4 +1,4 @@
-"""The address of a server of OpenAI's protocol, the connection to it, and the limit of its requests."""
+"""The address of a server that speaks OpenAI's protocol, its connection, and the limits of its requests."""
 
 import os
 import socket
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 
 
 class Place:
-    """A call under way: whether no other was meanwhile; `wave`: how often the limit had been halved when it began."""
+    """A running call: whether it was the only one; `wave`: how often the limit had been halved when it began."""
 
     alone = True
     wave = 0
 
 
 class Slots:
-    """Calls under way, bounded by the observed capacity of the server. Safe to share between threads.
+    """Running calls, bounded by the observed capacity of the server. Safe to share between threads.
 
-    A server that ends a reply when another request comes is sent one at a time; one that lets calls wait until they are
-    late is sent half as many, and one more again after as many good replies as are under way at once.
+    A server that aborts a reply when another request arrives gets one request at a time. If replies are late, the limit
+    is halved; it grows by one after as many good replies as the limit.
     """
 
     def __init__(self, most: int) -> None:
@@ -44,7 +44,7 @@ class Slots:
 
     @contextmanager
     def one(self) -> Iterator["Place"]:
-        """Wait for a place, and hold it."""
+        """Wait for a free slot, and hold it."""
         place = Place()
         with self._changed:
             self._changed.wait_for(lambda: len(self._places) < self._limit)
@@ -62,18 +62,18 @@ class Slots:
 
     @property
     def limit(self) -> int:
-        """How many there may be now."""
+        """The current limit of running calls."""
         return self._limit
 
     def one_at_a_time(self) -> None:
-        """Send one request at a time from now on: the server ends a reply when another request comes."""
+        """Send one request at a time from now on: the server aborts a reply when another request arrives."""
         with self._changed:
             self._most = self._limit = 1
 
     def late(self, place: "Place") -> None:
         """Record a call that was not answered in time."""
         with self._changed:
-            if place.wave == self._wave:  # calls that were under way together count once
+            if place.wave == self._wave:  # parallel calls count once
                 self._wave, self._limit, self._good = self._wave + 1, max(1, self._limit // 2), 0
 
     def good(self) -> None:
@@ -86,31 +86,31 @@ class Slots:
 
 
 _WINDOW = 61.0
-"""Seconds of a minute, and one more: requests do not arrive exactly as far apart as they were sent."""
+"""Seconds of a minute, and one more, since intervals at the server differ from those of the client."""
 
 
 @dataclass(slots=True)
 class Turn:
-    """A request under way. `tokens` is its estimate, later its actual number."""
+    """A running request. `tokens`: an estimate, later the actual number."""
 
     at: float
     tokens: int
 
 
 class Pace:
-    """Lets requests through so that no minute has more of them, or of their tokens, than it may."""
+    """Limits the requests and the tokens of each minute."""
 
     def __init__(self, requests: int | None, tokens: int | None) -> None:
-        """Set the most calls of a minute; None: any number."""
+        """Set the limits of a minute; None: no limit."""
         self._requests, self._tokens = requests, tokens
         self._turns: deque[Turn] = deque()
         self._not_before = 0.0
         self._changed = threading.Condition()
 
     def turn(self, tokens: int) -> Turn:
-        """Wait for room for a request of so many tokens; one of more than a minute may have gets a minute of its own.
+        """Wait for room for a request of so many tokens; one beyond the limit gets a minute of its own.
 
-        Raises DeadlineError or CancelledError when the caller's limits end the wait.
+        Raises DeadlineError or CancelledError if the limits of the caller end the wait.
         """
         with self._changed:
             while True:
@@ -121,16 +121,18 @@ class Pace:
                     if self._requests is not None or self._tokens is not None:
                         self._turns.append(turn)
                     return turn
-                self._changed.wait(min(wait, 1.0, left if left is not None else wait))  # a second: it may be cancelled
+                self._changed.wait(
+                    min(wait, 1.0, left if left is not None else wait)
+                )  # a second, since it may be cancelled
 
     def settle(self, turn: Turn, tokens: int) -> None:
-        """Tell what a request took in the end."""
+        """Record the actual tokens of a request."""
         with self._changed:
             turn.tokens = tokens
             self._changed.notify_all()
 
     def pause(self, seconds: float) -> None:
-        """Let nothing through for so long: the server asked for it."""
+        """Hold all requests for a pause that the server requested."""
         with self._changed:
             self._not_before = max(self._not_before, time.monotonic() + seconds)
 
@@ -150,14 +152,14 @@ class Pace:
 
 OPENAI = "https://api.openai.com/v1"
 _CONNECT = 10.0
-"""Seconds in which a connection must stand."""
+"""Seconds within which a connection must be made."""
 _SECRET = 8
-"""Letters from which a key is one, and not a word that a local server is given."""
+"""Minimum letters of a secret key; shorter ones are placeholders for local servers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A server: its whole address, and its credentials, which are never shown."""
+    """A server: its full address, and its credentials, which are never shown."""
 
     base_url: str
     key: str = field(repr=False)
@@ -187,17 +189,17 @@ class Endpoint:
 
     @property
     def address(self) -> str:
-        """The address as it may be shown: without name, password and parameters."""
+        """The address for messages: without user, password and parameters."""
         return _without_login(self.base_url)
 
     def attributes(self, model: str) -> dict[str, str | int]:
-        """Return the server's part of a span of a call, by the names of OpenTelemetry's conventions."""
+        """Return the attributes of the server for the span of a call, by OpenTelemetry's conventions."""
         url = urlsplit(self.base_url)
         values: dict[str, str | int] = {"server.address": url.hostname or "", "server.port": _port(url)}
         return values | ({"gen_ai.request.model": model} if model else {})
 
     def connect(self, timeout: float, server: Server) -> "openai.OpenAI":
-        """Return a client, which does not retry by itself. Raises UnavailableError when none runs on this machine."""
+        """Return a client without retries. Raises UnavailableError if a local server is not running."""
         self._check_running(server)
         import openai
 
@@ -205,14 +207,14 @@ class Endpoint:
         return openai.OpenAI(
             base_url=url._replace(query="").geturl(),
             default_query=dict(parse_qsl(url.query, keep_blank_values=True)),  # Azure's ?api-version=...
-            api_key=self.key or "none",  # the client insists on one
+            api_key=self.key or "none",  # the client requires one
             max_retries=0,
             timeout=openai.Timeout(timeout, connect=min(_CONNECT, timeout)),
             http_client=openai.DefaultHttpxClient(event_hooks={"response": [_read_refusal]}),
         )
 
     def extra_headers(self) -> dict[str, Any]:
-        """Return the headers of each request beside those of the client: no key where a header replaces it."""
+        """Return the additional headers of each request; no key if a header replaces it."""
         import openai
 
         no_key = {"Authorization": openai.Omit()} if self.headers and not self.key else {}
@@ -230,7 +232,7 @@ class Endpoint:
         return error
 
     def _check_running(self, server: Server) -> None:
-        """Tell at once that no server runs on this machine, where it would be tried again and again first."""
+        """Raise at once if a local server is not running, instead of after all retries."""
         url = urlsplit(self.base_url)
         if url.hostname not in ("localhost", "127.0.0.1", "::1"):
             return
@@ -245,7 +247,7 @@ def _port(url: SplitResult) -> int:
 
 
 def _read_refusal(response: Any) -> None:
-    """Read why a request was refused: if that is interrupted within a hook, the client raises an error of its own."""
+    """Read the reason of a refusal here: if reading fails within a hook, the client raises another error."""
     if response.is_error:
         response.read()
 

@@ -24,9 +24,9 @@ TRIPLES: Mapping[str, Any] = {
 
 
 class Facts(BaseModel):
-    """A reply that lists triples, each in one of the forms that `triple_of` reads; other items are left out.
+    """A reply that lists triples in the forms that `triple_of` reads; other items are omitted.
 
-    It is refused (ValueError) when it lists none at all in any of these forms.
+    A reply without any is refused (ValueError).
     """
 
     REPLY: ClassVar[Mapping[str, Any]] = object_schema({"triples": TRIPLES})
@@ -58,11 +58,9 @@ _WANTED = 'an object {"triples": [["subject", "predicate", "object"], ...]} is w
 
 
 def triple_of(item: Any) -> tuple[str, str, str] | None:
-    """Return a triple as models write it: an array, an object, or three texts with bars or semicolons between.
+    """Parse a triple in the forms of models: an array, an object, or three texts separated by bars or semicolons.
 
-    Else None.
-
-    An array or an object may stand in a string, and an end of it may be an object with a name.
+    An array or object may be inside a string, and its ends may be objects with a name. Returns None for other forms.
     """
     if isinstance(item, str) and item.strip().startswith(("[", "{")):
         with suppress(ValueError, RecursionError):
@@ -89,7 +87,7 @@ def read(
 ) -> tuple[Triple, ...]:
     """Read facts in passages that help answer a question, beyond the known ones. Raises ModelError.
 
-    Empty facts, known facts, facts from the prompt's own example, and facts beyond MOST_FACTS are left out.
+    Omits empty and known facts, facts of the prompt's own example, and facts beyond MOST_FACTS.
     """
     if not passages:
         return ()
@@ -115,11 +113,11 @@ def read(
 
 
 def lines(facts: Iterable[Triple]) -> str:
-    """Return facts for a model: a JSON array of three on each line."""
+    """Format facts for a model: a JSON array of three texts on each line."""
     rows = [json.dumps([fact.subject, fact.predicate, fact.object], ensure_ascii=False) for fact in facts]
     return "\n".join(rows) or "(none)"
 
 
 def key(fact: Triple) -> tuple[str, ...]:
-    """Return the identity of a fact: its words, whatever their case."""
+    """Return the identity of a fact: its words without case."""
     return tuple(part.casefold() for part in (fact.subject, fact.predicate, fact.object))

@@ -1,6 +1,6 @@
-"""A generator of the next fact in this process: an encoder-decoder (T5) or causal model (LLaMA) by transformers.
+"""Generate the next fact in this process by an encoder-decoder (T5) or causal model (LLaMA) of transformers.
 
-It is what `kgrag lab train next-evidence` saves, a LoRA adapter or a whole model, or any other of the kind.
+The model is the output of `kgrag lab train next-evidence`, a LoRA adapter or a whole model, or any other of the kind.
 Source: KGP, section 4 and appendix A.2.2.
 """
 
@@ -39,7 +39,7 @@ class Generator:
                     prompt_tokens(messages, self._tokenizer, self._encoder_decoder, _SHOWN_TOKENS)
                     for messages in prompts[start : start + _BATCH]
                 ]
-                side = "right" if self._encoder_decoder else "left"  # a causal model goes on from the last token
+                side = "right" if self._encoder_decoder else "left"  # a causal model continues from the last token
                 batch = self._tokenizer.pad({"input_ids": rows}, padding_side=side, return_tensors="pt")
                 output = self._model.generate(
                     input_ids=batch["input_ids"],
@@ -55,7 +55,7 @@ class Generator:
 
 
 def prompt_tokens(messages: Sequence[Message], tokenizer: Any, encoder_decoder: bool, most: int) -> list[int]:
-    """Return a prompt for a model: at most so many tokens, of a causal model the last ones."""
+    """Return the tokens of a prompt, cut to a limit; a causal model gets the last ones."""
     plain = "\n\n".join(message.content for message in messages)
     if encoder_decoder:
         return list(tokenizer(plain, truncation=True, max_length=most)["input_ids"])
@@ -70,7 +70,7 @@ def prompt_tokens(messages: Sequence[Message], tokenizer: Any, encoder_decoder: 
 
 @cache
 def load_generator(name: str) -> Generator:
-    """Load the generator of that name or folder, once. Raises ConfigurationError when it cannot be."""
+    """Load a generator by its name or folder, once. Raises ConfigurationError if that fails."""
     with require_extra("train", "A generator needs packages that are not installed ({})."):
         return Generator(*load_model(name))
 
@@ -78,8 +78,8 @@ def load_generator(name: str) -> Generator:
 def load_model(name: str) -> tuple[Any, Any, bool]:
     """Load a model by its name on the hub or its folder, its tokenizer, and whether it is an encoder-decoder.
 
-    A folder may hold a LoRA adapter, whose base is loaded with it. Raises ImportError when transformers is missing,
-    ConfigurationError when there is no such model.
+    A folder may hold a LoRA adapter, whose base is loaded with it. Raises ImportError without transformers,
+    ConfigurationError for an unknown model.
     """
     from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
 

@@ -1,4 +1,4 @@
-"""Sentence encoders as ONNX files, run without torch: all-MiniLM-L6-v2 in 8 bits, or a model of a folder or a hub."""
+"""Run sentence encoders as ONNX files without torch: all-MiniLM-L6-v2 in 8 bits, or a model of a folder or hub."""
 
 import json
 import os
@@ -27,26 +27,26 @@ MINILM = Jar(
 )
 """all-MiniLM-L6-v2 in 8 bits with its tokenizer, 384 dimensions (Apache-2.0)."""
 _MODELS = ("model_quantized.onnx", "model_int8.onnx", "model_qint8_avx512_vnni.onnx", "model.onnx")
-"""Files of a folder, the smallest first."""
+"""Model files of a folder, the smallest first."""
 _PROMPTS = {
     "e5": {"query": "query: ", "document": "passage: "},
     "bge": {"query": "Represent this sentence for searching relevant passages: "},
 }
-"""Prefixes of texts, by a part of the model's name, for models whose folder does not name them."""
+"""Prefixes of texts by a part of the model's name, for folders without prompts."""
 _TOKENS = 256
-"""A longer text is cut; as sentence-transformers has it for all-MiniLM-L6-v2."""
+"""Maximum tokens of a text, as sentence-transformers has it for all-MiniLM-L6-v2."""
 _THREADS = 8
-"""Texts embedded at once, at most, on as many cores."""
+"""Maximum texts embedded at once, each on a core."""
 
 
 class OnnxEmbedder:
     """A sentence encoder as an ONNX file; safe to share between threads.
 
-    Named "minilm", which is fetched once and kept with the other jars; "onnx:FOLDER", the folder of a model with its
-    tokenizer.json; or "onnx:OWNER/MODEL", fetched from the hub of Hugging Face. What sentence-transformers writes
-    beside a model is heeded: how tokens are pooled, the longest text, what goes before a question and a passage.
+    Named "minilm", which is downloaded once and kept with the other jars; "onnx:FOLDER", the folder of a model with its
+    tokenizer.json; or "onnx:OWNER/MODEL", downloaded from the hub of Hugging Face. The files of sentence-transformers
+    beside a model apply: pooling, the maximum length, and prefixes of questions and passages.
 
-    Raises ConfigurationError when the model cannot be had or read, or its packages are missing.
+    Raises ConfigurationError if the model cannot be downloaded or read, or its packages are missing.
     """
 
     def __init__(self, name: str) -> None:
@@ -58,13 +58,13 @@ class OnnxEmbedder:
             model, tokenizer, config = _files(name)
             options = onnxruntime.SessionOptions()
             options.intra_op_num_threads = options.inter_op_num_threads = 1
-            options.enable_cpu_mem_arena = False  # which would keep what the longest text took
+            options.enable_cpu_mem_arena = False  # it would keep the memory of the longest text
             options.log_severity_level = 3
             self._session: Any = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
             self._tokenizer: Any = Tokenizer.from_str(tokenizer)
         except (ConfigurationError, LocalServerError):
             raise
-        except Exception as error:  # those of the runtime have no common type
+        except Exception as error:  # errors of the runtime have no common type
             raise ConfigurationError(
                 f"The model of embedder {name!r} cannot be read: {error}",
                 "Give a folder with a model as ONNX (model.onnx) and its tokenizer.json.",
@@ -97,9 +97,9 @@ class OnnxEmbedder:
         return checked_vectors(self.name, texts, self._encode([prompt + (text or " ") for text in texts]))
 
     def _encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return the mean of the tokens' vectors, or the first token's, for each text alone.
+        """Return the mean of the tokens' vectors, or the vector of the first token, of each text by itself.
 
-        The numbers of a model in 8 bits are scaled by the largest of a batch: beside others a text has another vector.
+        An 8-bit model scales numbers by the largest of a batch, so a text in a batch would have another vector.
         """
         tokens = [encoded.ids for encoded in self._tokenizer.encode_batch(list(texts))]
         most = min(_THREADS, os.cpu_count() or 1, len(texts))

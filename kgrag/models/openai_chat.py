@@ -39,17 +39,16 @@ _LOG = logging.getLogger(__name__)
 OnText = Callable[[str], None]
 
 _OVERHEAD = 16
-"""Tokens at most that a message takes beside its text."""
-_SEEN = 1_500  # tokens of a picture, as most servers count one of a page's width
-_MOST_SEEN = 40_000  # as gpt-4o-mini counts one of many tiles
+"""Maximum tokens of a message besides its text."""
+_SEEN = 1_500  # tokens of a picture as wide as a page, in the count of most servers
+_MOST_SEEN = 40_000  # as gpt-4o-mini counts a picture of many tiles
 
 
 class OpenAIChat:
     """A ChatModel that asks a server through the `openai` client.
 
-    Failures are retried, with growing pauses or as the server's Retry-After says: no connection, a busy
-    or failing server, replies that are interrupted or cannot be read. What a server does not take of the protocol is
-    left out (`kgrag.models.chat_errors`).
+    Retries failures with growing pauses, or by Retry-After: no connection, a busy or failing server, interrupted or
+    unreadable replies. Omits the parts of the protocol that the server refuses (`kgrag.models.chat_errors`).
     """
 
     def __init__(self, settings: ChatSettings, cache: Path | None = None) -> None:
@@ -57,8 +56,8 @@ class OpenAIChat:
 
         `cache`: folder of cached replies.
 
-        Raises ConfigurationError when no model is set, a key or a price is missing, or the address or the folder cannot
-        be used.
+        Raises ConfigurationError without a model, if a key or a price is missing, or the address or folder cannot be
+        used.
         """
         if not settings.model:
             raise no_model()
@@ -93,7 +92,7 @@ class OpenAIChat:
 
     @property
     def spent(self) -> float:
-        """The cost of the calls so far; calls without a known price count nothing."""
+        """The cost of the calls so far; calls without a known price cost nothing."""
         return self._budget.spent
 
     def name(self, task: str) -> str:
@@ -136,7 +135,7 @@ class OpenAIChat:
         return reply
 
     def _reply(self, request: dict[str, Any], on_text: OnText | None, fresh: bool) -> Reply:
-        """Return the cached reply, else the server's."""
+        """Return the cached reply, or else the reply of the server."""
         if self._cache is None:
             return self._paid(request, on_text)
         key = self._cache.key(self._endpoint.base_url, request)
@@ -150,7 +149,7 @@ class OpenAIChat:
         return Reply(cached.text, request["model"], usage, cached.cut, cached.model)
 
     def request(self, messages: Sequence[Message], task: str, json: Mapping[str, Any] | None) -> dict[str, Any]:
-        """Return the request as intended, by which replies are cached; a server may accept it in another form only."""
+        """Return the preferred request, the key of cached replies; the server may accept only another form."""
         settings = self._settings
         request: dict[str, Any] = {
             "model": self.name(task),
@@ -167,7 +166,7 @@ class OpenAIChat:
         return request | settings.extra_body
 
     def _asked_for(self, request: Mapping[str, Any]) -> dict[str, Value]:
-        """Return the request's part of a span, by the names of OpenTelemetry's conventions."""
+        """Return the attributes of the request for a span, by OpenTelemetry's conventions."""
         values: dict[str, Value] = {"gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai"}
         values |= {"gen_ai.request.max_tokens": request[self._settings.limit]}
         if self._settings.temperature is not None:
@@ -176,18 +175,18 @@ class OpenAIChat:
         return values | self._endpoint.attributes(request["model"])
 
     def most(self, request: Mapping[str, Any]) -> float | None:
-        """Return the most that a request can cost; None where the price is unknown."""
+        """Return the highest possible cost of a request; None without a price."""
         most_read = sum(_size(m["content"], _MOST_SEEN) + _OVERHEAD for m in request["messages"])
         longest = next((request[name] for name in LIMITS if name in request), self._settings.max_tokens)
         return self._budget.cost(request["model"], most_read, longest)
 
     def cost(self, model: str, reply: CachedReply) -> float | None:
-        """Return the cost of a reply; None where the price is unknown."""
+        """Return the cost of a reply; None without a price."""
         return self._budget.cost(model, reply.prompt_tokens, reply.completion_tokens)
 
     @contextmanager
     def _alone(self, key: str) -> Iterator[None]:
-        """Let one of several equal requests go first; the others find its reply in the cache."""
+        """Send one of several equal requests first; the others read its reply from the cache."""
         with self._lock:
             lock = self._locks.setdefault(key, threading.Lock())
         try:
@@ -198,7 +197,7 @@ class OpenAIChat:
                 self._locks.pop(key, None)
 
     def _paid(self, request: dict[str, Any], on_text: OnText | None, key: str = "") -> Reply:
-        """Return a reply of the server, cached at once; one cut by a task's limit is requested with a higher one."""
+        """Return a reply of the server, and cache it. If the limit of the task cuts it, request a longer one."""
         reply, cost = self._bought(request, on_text)
         limit, calls = self._settings.limit, 1
         if reply.cut and not reply.repeats and request.get(limit, math.inf) < self._settings.max_tokens:
@@ -241,8 +240,8 @@ class OpenAIChat:
     def _ask(self, request: dict[str, Any], on_text: OnText | None, lost: list[CachedReply]) -> CachedReply:
         """Return a complete reply; the tokens of incomplete ones are added to `lost`.
 
-        It is streamed in any case: only so can it be ended early, and is what was written known of one that is
-        lost. Raises ModelError when there is none after all retries, or retrying will not help.
+        Always streams, so that a reply can be ended early, and the received part of a lost one is known. Raises
+        ModelError if all retries fail, or retries cannot help.
         """
         import openai
 
@@ -257,7 +256,7 @@ class OpenAIChat:
                 with self._slots.one() as place:
                     reply, ended = self._once(client, form, on_text)
                 if ended:
-                    if broken and ended == UNSAID:  # the reply in one piece does not say that it is whole
+                    if broken and ended == UNSAID:  # an unstreamed reply does not say that it is whole
                         reply = replace(reply, cut=True)
                     else:
                         dialect.streamed(whole=not broken)
@@ -266,7 +265,7 @@ class OpenAIChat:
                 if reply.text:
                     lost.append(_counted(reply, form))
                 if place.alone:
-                    broken = True  # a whole reply is safe, and tells an error that a stream may not
+                    broken = True  # an unstreamed reply shows errors that a stream may hide
                 else:
                     self._slots.one_at_a_time()
                 raise LostReply("it was interrupted")
@@ -280,7 +279,7 @@ class OpenAIChat:
                     limited = self._settings.budget is not None
                     if dialect.learn(body, form, limited=limited, sure=status < 500):
                         continue
-                limits.remaining()  # the wait may have used up the caller's own time
+                limits.remaining()  # the wait may have used up the time of the caller
                 if isinstance(error, LostReply) and error.written:
                     lost.append(_counted(CachedReply(error.written, -1, -1, True), form))
                 if isinstance(error, openai.APITimeoutError) or (isinstance(error, LostReply) and error.slow):
@@ -297,7 +296,7 @@ class OpenAIChat:
                     time.sleep(pause if left is None else min(pause, left))
 
     def _once(self, client: "openai.OpenAI", form: dict[str, Any], on_text: OnText | None) -> tuple[CachedReply, str]:
-        """Send one request, when the pace allows it, and return the reply within its time, and why it ended."""
+        """Send a request when the pace allows it, and return the reply and its finish reason within the time limit."""
         from openai import Timeout
 
         longest = next((form[name] for name in LIMITS if name in form), 0)
@@ -331,7 +330,7 @@ class OpenAIChat:
 
 
 def load_chat(settings: Settings) -> OpenAIChat:
-    """Return the settings' language models, with the cache of replies.
+    """Return the language models of the settings, with the cache of replies.
 
     Raises ConfigurationError: see OpenAIChat.
     """
@@ -339,7 +338,7 @@ def load_chat(settings: Settings) -> OpenAIChat:
 
 
 def _replied(reply: Reply) -> dict[str, Value]:
-    """Return the reply's part of a span; a cached one took no tokens of the server."""
+    """Return the attributes of the reply for a span; a cached one used no tokens."""
     values: dict[str, Value] = {"kept": reply.usage.cached, "gen_ai.response.model": reply.served or reply.model}
     values["gen_ai.response.finish_reasons"] = ("length" if reply.cut else "stop",)
     if not reply.usage.cached:
@@ -349,14 +348,14 @@ def _replied(reply: Reply) -> dict[str, Value]:
 
 
 def _while_wanted(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the pieces of a reply, until the caller's own time is over, or it has left."""
+    """Yield the pieces of a reply until the deadline or the cancellation of the caller."""
     for piece in pieces:
         limits.remaining()
         yield piece
 
 
 def _hang_up(response: Any) -> None:
-    """End a reply that another thread waits for: its server notices, and has room for the next."""
+    """Abort a reply that another thread waits for, so that the server is free for the next."""
     stream = response.extensions.get("network_stream")
     connection = stream.get_extra_info("socket") if stream is not None else None
     if connection is not None:
@@ -365,7 +364,7 @@ def _hang_up(response: Any) -> None:
 
 
 def _counted(reply: CachedReply, form: Mapping[str, Any]) -> CachedReply:
-    """Return the reply with estimated tokens, rather too high, where the server counted none."""
+    """Return the reply with estimated tokens, rather too high, if the server counted none."""
     read, completion = reply.prompt_tokens, reply.completion_tokens
     if read <= 0:
         read = _estimate(form, FEWEST)
@@ -381,13 +380,13 @@ def _estimate(form: Mapping[str, Any], bytes_of_token: float) -> int:
 
 
 def _content(message: Message) -> str | list[dict[str, Any]]:
-    """Return what a message says, and shows, as it is sent."""
+    """Return the text and picture of a message in the form of the request."""
     if not message.picture:
         return message.content
     return [{"type": "text", "text": message.content}, {"type": "image_url", "image_url": {"url": message.picture}}]
 
 
 def _size(content: str | list[dict[str, Any]], picture: int) -> int:
-    """Return the bytes of a message, a picture counted as so many."""
+    """Return the bytes of a message; a picture counts as a fixed number."""
     parts = [{"text": content}] if isinstance(content, str) else content
     return sum(len(part["text"].encode("utf-8", "replace")) if "text" in part else picture for part in parts)

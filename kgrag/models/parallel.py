@@ -1,4 +1,4 @@
-"""Work on many items at once that mostly wait for a server."""
+"""Process items in parallel threads that mostly wait for a server."""
 
 import contextvars
 import queue
@@ -13,11 +13,10 @@ Result = TypeVar("Result")
 def in_parallel(
     function: Callable[[Item], Result], items: Iterable[Item], threads: int
 ) -> Iterator[tuple[Item, Result | Exception]]:
-    """Yield each item with its result, or with the exception that was raised for it, as they come.
+    """Yield each item with its result, or with its exception, in the order of completion.
 
-    Items are taken in the caller's own thread, at most twice as many as threads ahead of the results. When the
-    generator is closed, or the caller fails or is interrupted, no further item is begun, and what is under way is not
-    waited for: the threads do not keep the process from ending.
+    Reads items in the caller's thread, at most two a thread ahead of the results. If the generator is closed, or the
+    caller fails or is interrupted, no further item starts, and running ones are not awaited: the threads are daemons.
     """
     waiting: queue.SimpleQueue[tuple[Item] | None] = queue.SimpleQueue()
     done: queue.SimpleQueue[tuple[Item, Result | BaseException]] = queue.SimpleQueue()
@@ -45,7 +44,7 @@ def in_parallel(
                 waiting.put((item,))
                 under_way += 1
                 if started < threads:
-                    context = contextvars.copy_context()  # the limits of the call hold here, too
+                    context = contextvars.copy_context()  # apply the limits of the call here, too
                     threading.Thread(target=context.run, args=(work,), name=f"kgrag-{started}", daemon=True).start()
                     started += 1
             if not under_way:

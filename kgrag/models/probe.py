@@ -21,11 +21,11 @@ _TEXT = (
     "shipyard, the first of four sisters, and carried timber and ice to London until she was wrecked off Texel in 1903."
 )
 _ENOUGH = 8192
-"""Tokens of a context: with fewer, some passages are not read."""
+"""Tokens of a context below which some passages are omitted."""
 _HUGE = 300_000
-"""Words that no local server has room for."""
+"""Words that exceed the context of any local server."""
 _SLOW = 8.0
-"""Tokens a second: a server that writes fewer keeps a reader waiting."""
+"""Tokens a second below which a server is called slow."""
 _PATIENCE = 3.0
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
@@ -76,7 +76,7 @@ def _chat(settings: Settings, model: OpenAIChat) -> Iterator[Check]:
 
 
 def _json(llm: PromptedModel, model: OpenAIChat) -> Check:
-    """Check whether a task that needs JSON gets it, and by which parameters."""
+    """Check whether the server replies in JSON, and by which parameters."""
     try:
         facts = llm.structured("read", Facts, passages=f"[1]\n{framed(_TEXT)}", question="Where was the Halcyon built?")
     except KgragError as error:
@@ -85,10 +85,7 @@ def _json(llm: PromptedModel, model: OpenAIChat) -> Check:
 
 
 def _context(settings: Settings, model: OpenAIChat) -> int | None:
-    """Return how many tokens a request and its reply may have, as the server tells, or says in refusing one.
-
-    None: unknown.
-    """
+    """Return the length of the context, from the server's pages or from a refusal; None if unknown."""
     chat = settings.chat
     assert chat.model is not None
     endpoint = Endpoint.of("CHAT", chat.model, chat.base_url, chat.api_key, chat.extra_headers)
@@ -106,8 +103,8 @@ def _context(settings: Settings, model: OpenAIChat) -> int | None:
 
 
 def report(endpoint: Endpoint, model: str) -> int | None:
-    """Return the length by one of the servers' own pages: of llama.cpp, LM Studio, Ollama, vLLM."""
-    import urllib3  # the client of openai may stand on another library in each of its versions
+    """Return the length from a page of llama.cpp, LM Studio, Ollama or vLLM."""
+    import urllib3  # the HTTP library of the openai client differs between versions
 
     root = endpoint.base_url.partition("?")[0].removesuffix("/v1")
     headers = {"Authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
@@ -150,7 +147,7 @@ def _embeddings(settings: Settings) -> Check:
 
 
 def _reranker(settings: RerankerSettings) -> Check:
-    """Return whether it finds a text about the question more relevant than another one."""
+    """Check whether the reranker ranks a text on the question above another one."""
     try:
         server = RerankServer(settings)
         began = time.perf_counter()

@@ -26,8 +26,8 @@ _THOUGHT = re.compile(
     |\A\s*(?:<\|.*?)?<\|channel\|>final<\|message\|>""",
     re.DOTALL | re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
-"""A thought at the beginning: between tags; up to a closing tag that begins or ends a line, where the opening one is in
-the prompt; or up to the last channel. Tags that an answer speaks of are part of it."""
+"""A thought at the beginning: between tags; up to a closing tag at the start or end of a line, if the prompt has the
+opening one; or up to the last channel. Tags inside an answer are part of it."""
 _PREAMBLE = re.compile(
     r"""\A\W*(?:
         (?:sure|certainly|of\ course|absolutely|okay|ok|alright|gerne|natürlich|bien\ sûr|claro)[!.,:]
@@ -41,17 +41,17 @@ _FENCE = re.compile(r"```[ \t]*\w*[ \t]*\n?(.*?)(?:```(?!\w)|\Z)", re.DOTALL)
 _START = re.compile(r"""\{(?=\s*(?:["'“„}/]|\w+\s*:))|\[(?=\s*[\[{"'“„\]/])""")
 _BRACKETS = re.compile(r"""\\.|["{}\[\]]""", re.DOTALL)
 _BY_NAME = ("entities", "named_entities")
-"""Keys of what may be an object whose keys are names."""
+"""Keys whose value may be an object with names as keys."""
 _DECODER = json.JSONDecoder(strict=False)
 
 
 def plain(text: str) -> str:
-    """Return a reply without the thoughts of a thinking model before it."""
+    """Return a reply without the leading thoughts of a reasoning model."""
     return _THOUGHT.sub("", text, count=1).strip()
 
 
 def spoken(text: str) -> str:
-    """Return a reply without thoughts, quotation marks around it, and a preamble such as "Sure! Here it is:"."""
+    """Return a reply without thoughts, enclosing quotation marks and a preamble such as "Sure! Here it is:"."""
     reply = plain(text)
     for _ in range(3):  # "Sure! Here it is: Next question: ..."
         reply = _PREAMBLE.sub("", reply, count=1).strip()
@@ -63,8 +63,8 @@ def spoken(text: str) -> str:
 def json_in(text: str) -> Iterator[Any]:
     """Yield the objects and lists of JSON in a reply, the likeliest first; keys are in lower case.
 
-    They may stand in a fence or between words, in single quotes, with comments and trailing commas; of one that was cut
-    off there is what is whole. Raises ValueError when there is none.
+    Reads JSON in a fence or between words, with single quotes, comments and trailing commas, and the complete part of
+    JSON that was cut off. Raises ValueError if there is none.
     """
     reply = plain(text)
     if not reply:
@@ -97,9 +97,9 @@ def _values(reply: str) -> Iterator[Any]:
 
 
 def _end(reply: str, start: int) -> int:
-    """Return the end of a damaged object or list, if another one follows it; else the end of the text.
+    """Return the end of a damaged object or list if another one follows, or else the end of the text.
 
-    Of several in one text json_repair gives the last.
+    json_repair would return only the last of several.
     """
     closing = {"{": "}", "[": "]"}[reply[start]]
     depth, quoted = 0, False
@@ -124,7 +124,7 @@ def _repaired(part: str) -> Iterator[Any]:
         value = json_repair.loads(part[:end], skip_json_loads=True) if end else None
     except (ValueError, RecursionError):
         return
-    if part.startswith("{") and isinstance(value, list):  # text after the object was parsed as JSON, too
+    if part.startswith("{") and isinstance(value, list):  # text after the object was parsed as JSON
         value = next((item for item in value if isinstance(item, dict)), None)
     if isinstance(value, dict | list) and value:
         yield value
@@ -141,34 +141,34 @@ def _lowered(value: Any) -> Any:
 
 
 _TAG = re.compile(r"[<＜﹤](?=\s*/?\s*(?:passage|text)\b)|<(?=\|)|(?<=\|)>", re.IGNORECASE)
-"""Signs that could end the frame around a passage or a text, or belong to a chat template."""
+"""Characters that could end the frame around a passage, or belong to a chat template."""
 _NUMBER = re.compile(r"^([ \t]*)\[(\d+)\]", re.MULTILINE)
 _NEXT = re.compile(r"(?<=</passage>)\n\n(?=\[\d+\]\n<passage>)")
 
 
 def numbered(passages: Iterable[Passage | Item]) -> str:
-    """Return passages for a model: numbers from 1, and titles and texts in frames that they cannot leave.
+    """Format passages for a model: numbered from 1, with titles and texts in frames that they cannot end.
 
-    A path of several passages has one number, and so has a summary.
+    A path of several passages has one number, as has a summary.
     """
     return "\n\n".join(f"[{n}]\n{_as_text(item)}" for n, item in enumerate(passages, 1))
 
 
 def framed(text: str) -> str:
-    """Return a harmless text between <passage> and </passage>, which the prompts call data, never instructions."""
+    """Return a harmless text between <passage> and </passage>, whose content the prompts call data."""
     return f"<passage>\n{text}\n</passage>"
 
 
 def harmless(text: str) -> str:
-    """Return a text without marks that end its frame, begin another passage, or steer a chat template.
+    """Break up the marks in a text that end its frame, begin another passage, or belong to a chat template.
 
-    That is broken up, and can still be read.
+    The text stays readable.
     """
     return _NUMBER.sub(r"\1(\2)", _TAG.sub("‹", text))
 
 
 def titled(*titles: str) -> str:
-    """Return titles of a document for a model: harmless, and on one line."""
+    """Format titles of a document for a model: harmless, and on one line."""
     return harmless(": ".join(" ".join(title.split()) for title in titles if title))
 
 
@@ -178,10 +178,7 @@ def passages_in(text: str) -> list[str]:
 
 
 def fewer(text: str, letters: int) -> str:
-    """Return passages without the last ones, by so many letters shorter if one remains; empty where there is one.
-
-    At least one is left out.
-    """
+    """Omit the last passages, at least one, until the text is so many letters shorter; empty if there is only one."""
     passages = passages_in(text)
     if len(passages) == 1:
         return ""
@@ -206,28 +203,28 @@ Shape = TypeVar("Shape", bound=BaseModel)
 
 _LOG = logging.getLogger(__name__)
 _SURELY = 0.95
-"""Part of what a context is said to have room for that is used: tokens are estimated by characters."""
+"""Share of the context that is used, since tokens are estimated from characters."""
 LONGER = "Raise KGRAG_CHAT__MAX_TOKENS, or switch off the model's thinking by KGRAG_CHAT__EXTRA_BODY."
 """The remedy for replies that reached their limit."""
 MOST_FACTS = 100
-"""Facts that are taken from one reply; a model that repeats itself gives more."""
+"""Maximum facts of a reply; a model that repeats itself gives more."""
 _CUT = "it was cut off because it grew too long"
 
 
 @dataclass(frozen=True, slots=True)
 class PromptedModel:
-    """A model with its prompts. `listener` receives every call, so that it can be counted where it belongs."""
+    """A model with its prompts. `listener` receives every call, for the usage by task."""
 
     model: ChatModel
     prompts: Path | None = None
     listener: Listener | None = None
 
     def with_listener(self, listener: Listener | None) -> Self:
-        """Return the same model with another listener; None: unchanged."""
+        """Return the same model with another listener; None returns it unchanged."""
         return self if listener is None else replace(self, listener=listener)
 
     def prompt(self, name: str) -> Prompt:
-        """Return the prompt of that name; the user's own, if there is one."""
+        """Return a prompt by its name: the user's own, if there is one."""
         return load_prompt(name, self.prompts)
 
     def text(
@@ -242,8 +239,8 @@ class PromptedModel:
     ) -> str:
         """Return the model's text, without thoughts and preamble. Raises ModelError, also for an empty reply.
 
-        `on_text` is called with all that there is of it whenever it grows. `picture`: a data URL, shown, too. `whole`:
-        a reply that was cut off is an error, too.
+        `on_text` is called with the whole text so far whenever it grows. `picture`: a data URL to send, too. `whole`: a
+        reply that was cut off is an error.
         """
         messages, reply = self._first(
             prompt or task, values, task=task, picture=picture, on_text=_unless_thinking(on_text)
@@ -261,9 +258,9 @@ class PromptedModel:
         return text
 
     def structured(self, task: str, shape: type[Shape], *, prompt: str | None = None, **values: str) -> Shape:
-        """Return the model's reply as an object of a shape; an invalid one is requested once more.
+        """Return the reply of the model as an object of a shape; an invalid one is requested once more.
 
-        Raises ModelError if the second reply is unusable, too.
+        Raises ModelError if the second reply is invalid, too.
         """
         schema = reply_schema(shape)
         messages, reply = self._first(prompt or task, values, task=task, json=schema)
@@ -276,7 +273,7 @@ class PromptedModel:
         again = self.chat(messages, task=task, json=schema)
         result, problem = shaped(again, shape)
         if result is None and again.usage.cached:
-            again = self.chat(messages, task=task, json=schema, fresh=True)  # an earlier run's failure is not final
+            again = self.chat(messages, task=task, json=schema, fresh=True)  # a failure of an earlier run is not final
             result, problem = shaped(again, shape)
         if result is None:
             raise ModelError(
@@ -290,9 +287,9 @@ class PromptedModel:
     def _first(
         self, prompt: str, values: dict[str, str], *, picture: str = "", **options: Any
     ) -> tuple[list[Message], Reply]:
-        """Return a filled-in prompt, and the first reply to it, without passages that a short context has no room for.
+        """Return the filled-in prompt and its first reply; a short context gets fewer passages.
 
-        These are the last ones, which are the least of a ranking.
+        The last ones are omitted, which rank lowest.
         """
         while True:
             messages = self.prompt(prompt).messages(**values)
@@ -333,7 +330,7 @@ class PromptedModel:
 
 
 def reply_schema(shape: type[BaseModel]) -> Mapping[str, Any]:
-    """Return the JSON schema of the replies for a shape: its `REPLY`, or all its fields as required."""
+    """Return the JSON schema of the replies of a shape: its `REPLY`, or all its fields as required."""
     own: Mapping[str, Any] | None = getattr(shape, "REPLY", None)
     if own is not None:
         return own
@@ -365,10 +362,10 @@ def _unless_thinking(on_text: Callable[[str], None] | None) -> Callable[[str], N
 
 
 def shaped(reply: Reply, shape: type[Shape]) -> tuple[Shape | None, str]:
-    """Return the first object of a reply that has the shape, or None and the fault of the first object.
+    """Return the first object of a reply that has the shape, or None and the error of the first object.
 
-    The context of the validators of the shape says whether the reply was `cut` off; a shape with `WHOLE`, whose texts
-    are written to the graph, is not read from such a reply.
+    The context of the shape's validators tells whether the reply was `cut` off. A shape with `WHOLE`, whose texts go to
+    the graph, is not read from such a reply.
     """
     problem = ""
     if reply.cut and getattr(shape, "WHOLE", False):

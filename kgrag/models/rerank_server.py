@@ -1,4 +1,4 @@
-"""Requests to a server that ranks: the relevance of each text to a question.
+"""Request the relevance of texts to a question from a reranking server.
 
 There are two protocols: one of Cohere and Jina, also supported by vLLM and llama.cpp (`documents`, `relevance_score`),
 and one of Text Embeddings Inference (`texts`, `score`). The first refusals show the server's protocol, its maximum
@@ -32,9 +32,9 @@ _TOO_MANY = re.compile(
     r"batch size \d+|allowed batch|(too many|number of|at most|maximum).{0,30}(documents|texts)", re.IGNORECASE
 )
 _ROUNDED = 0.01
-"""By which a score of 0 to 1 may be beyond these; one that is farther away is a logit."""
+"""Tolerance of scores from 0 to 1; a score farther outside is a logit."""
 _CUTS: dict[str, dict[str, Any]] = {"texts": {"truncate": True}, "documents": {"truncate_prompt_tokens": -1}}
-"""How TEI and vLLM are asked to truncate texts beyond the model's context."""
+"""Parameters by which TEI and vLLM truncate texts beyond the context."""
 _SHORTER = (
     "Give the server's model a longer context (llama.cpp: -c, -b and -ub), or make passages shorter, in a new "
     "collection (KGRAG_INDEXING__WHOLE_TOKENS, KGRAG_INDEXING__PASSAGE_TOKENS)."
@@ -69,14 +69,14 @@ class RerankServer:
 
     @property
     def address(self) -> str:
-        """The address as it may be shown: without name, password and parameters."""
+        """The address for messages: without user, password and parameters."""
         return self._endpoint.address
 
     def scores(self, question: str, texts: Sequence[str]) -> list[float]:
         """Return the relevance of each text to the question, 0 to 1, in the order of the texts.
 
-        Raises UnavailableError when the server cannot be reached, refuses the key or ranks nothing, ModelError for any
-        other failure, DeadlineError or CancelledError when the caller's limits end the wait.
+        Raises UnavailableError if the server cannot be reached, refuses the key or ranks nothing, ModelError for any
+        other failure, DeadlineError or CancelledError if the limits of the caller end the wait.
         """
         values: list[float] = []
         with span(f"rerank {self.model}".strip(), client=True, texts=len(texts)) as noted:
@@ -87,7 +87,7 @@ class RerankServer:
         return [_sigmoid(score) if self._logits else min(1.0, max(0.0, score)) for score in values]
 
     def _part(self, question: str, texts: Sequence[str]) -> list[float]:
-        """Return the scores of one call; none where there were too many texts for one."""
+        """Return the scores of a call; empty if it had too many texts."""
         import openai
 
         client, tried, least = self._connected(), 0, self._settings.timeout
@@ -103,7 +103,7 @@ class RerankServer:
                     options={"headers": self._endpoint.extra_headers(), "timeout": seconds},
                 )
             except openai.OpenAIError as error:
-                limits.remaining()  # the wait may have used up the caller's own time
+                limits.remaining()  # the wait may have used up the time of the caller
                 refused = body_of(error) if isinstance(error, openai.APIStatusError) else ""
                 if isinstance(error, openai.APIStatusError):
                     if len(texts) > 1 and (error.status_code == 413 or _TOO_MANY.search(refused)):
@@ -125,7 +125,7 @@ class RerankServer:
                 return self._read(reply, len(texts))
 
     def _learnt(self, status: int, refused: str, body: dict[str, Any]) -> bool:
-        """Return whether a refusal names another form of request."""
+        """Return whether a refusal calls for another form of request."""
         if status in (400, 422) and "documents" in body and re.search(r"\btexts\b", refused):
             self._texts = "texts"
         elif TOO_LONG.search(refused) and not _CUTS[self._texts].keys() <= body.keys():
@@ -141,7 +141,7 @@ class RerankServer:
         return body | (_CUTS[self._texts] if self._cuts or self._texts == "texts" else {})
 
     def _read(self, body: str, number: int) -> list[float]:
-        """Return the scores of a reply in the order of the texts. Raises ModelError unless each text has one alone."""
+        """Return the scores of a reply in the order of the texts. Raises ModelError unless each text has one."""
         scores: dict[int, float] = {}
         try:
             value = json.loads(body)

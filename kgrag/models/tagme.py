@@ -1,8 +1,8 @@
-"""TAGME: a server that says which Wikipedia articles a text speaks of, and how sure it is of each.
+"""TAGME: a server that finds the Wikipedia articles that a text mentions, each with a confidence.
 
 P. Ferragina and U. Scaiella, "TAGME: on-the-fly annotation of short text fragments (by Wikipedia entities)", CIKM 2010.
-Its replies are read by the types of the `tagme` package. The requests go through urllib3, which tries again: the
-package asks once, without a time limit, and takes a refusal for an empty reply.
+The types of the `tagme` package parse the replies. urllib3 sends the requests, because it retries: the package sends
+each once, without a time limit, and takes a refusal for an empty reply.
 """
 
 import html
@@ -22,18 +22,18 @@ from kgrag.values.errors import ConfigurationError, ModelError, UnavailableError
 from kgrag.values.installing import require_extra
 
 TITLES = "titles"
-"""The address that stands for no server: the titles of the collection's own documents."""
+"""The address that means no server: the titles of the collection's own documents."""
 _LONG_TEXT = "3"
-"""How texts of more than a few words are taken; the value of the official client."""
+"""The parameter for texts of more than a few words, as in the official client."""
 _BUSY = (429, 500, 502, 503, 504)
 _CONNECT = 10.0
-"""Seconds in which a connection must stand."""
+"""Seconds within which a connection must be made."""
 _LONGEST = 300
 
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """An article that a text speaks of, from its letter `start` to before `end`; `rho`: how sure TAGME is, 0 to 1."""
+    """An article that a text mentions in the span from `start` to before `end`; `rho`: confidence, 0 to 1."""
 
     title: str
     rho: float
@@ -44,8 +44,8 @@ class Annotation:
 class Tagme:
     """A client of one TAGME server; safe to share between threads. Needs the extra `tagme`.
 
-    When there is no connection, or the server is busy or fails, it is asked again, with growing pauses and as its
-    Retry-After says. Whole replies are kept on disk: they hold all annotations, whatever the threshold.
+    Retries if there is no connection, or the server is busy or fails, with growing pauses and by Retry-After. Caches
+    whole replies on disk: they hold all annotations, below the threshold as well.
     """
 
     def __init__(self, settings: TagmeSettings, cache: Path | None = None) -> None:
@@ -53,7 +53,7 @@ class Tagme:
 
         `cache`: folder of cached replies.
 
-        Raises ConfigurationError when the token or the package is missing, or the address or the folder cannot be used.
+        Raises ConfigurationError if the token or package is missing, or the address or folder cannot be used.
         """
         self._token = settings.token.get_secret_value() if settings.token else ""
         official = settings.endpoint == TagmeSettings.model_fields["endpoint"].default
@@ -84,7 +84,7 @@ class Tagme:
                 connect=min(2, settings.retries),
                 redirect=False,
                 status_forcelist=_BUSY,
-                allowed_methods=None,  # asking changes nothing, although it is by POST
+                allowed_methods=None,  # safe to retry: the POST changes nothing
                 backoff_factor=0.5,
                 backoff_max=30,
                 backoff_jitter=0.5,
@@ -109,9 +109,9 @@ class Tagme:
             self._cache.close()
 
     def annotate(self, text: str) -> list[Annotation]:
-        """Return all that TAGME finds in a text, without regard to the threshold; only usable replies are cached.
+        """Return all annotations of a text, below the threshold as well; caches only valid replies.
 
-        Raises UnavailableError when it cannot be reached or refuses the token, ModelError for any other failure.
+        Raises UnavailableError if the server cannot be reached or refuses the token, ModelError for other failures.
         """
         request = {"text": text, "lang": self._settings.lang, "long_text": _LONG_TEXT}
         key = ReplyCache.key(self._settings.endpoint, {**request, "reply": "whole"})
@@ -145,7 +145,7 @@ class Tagme:
         fields = request | {"gcube-token": self._token} if self._token else request
         try:
             reply = self._pool.request("POST", self._settings.endpoint, fields=fields, encode_multipart=False)
-        except (HTTPError, ValueError) as error:  # urllib3 raises some of both for texts that it cannot send
+        except (HTTPError, ValueError) as error:  # urllib3 raises both kinds for texts that it cannot send
             raise self._failure(error) from None
         if reply.status == 200:
             return reply.data
@@ -202,18 +202,18 @@ class Tagme:
 
 
 def load_tagme(settings: Settings) -> Tagme:
-    """Return the settings' TAGME server, with the cache of its replies. Raises ConfigurationError: see Tagme."""
+    """Return the TAGME server of the settings, with the cache of its replies. Raises as Tagme does."""
     return Tagme(settings.tagme, settings.cache / "tagme" if settings.tagme.cache else None)
 
 
 def check_tagme(settings: Settings) -> None:
-    """Check the settings without a call. Raises ConfigurationError when they name no usable server."""
+    """Check the settings without a call. Raises ConfigurationError if they name no usable server."""
     if settings.tagme.endpoint != TITLES:
         load_tagme(settings).close()
 
 
 def can_tag(settings: Settings) -> bool:
-    """Return whether passages can be tagged, as far as the settings say."""
+    """Return whether the settings allow tagging of passages."""
     try:
         check_tagme(settings)
     except ConfigurationError:
@@ -228,7 +228,7 @@ def address(settings: TagmeSettings) -> str:
 
 
 def _letters(text: str, *places: int) -> list[int]:
-    """Return places in a text in units of UTF-16, as in Java, as numbers of letters."""
+    """Convert positions in UTF-16 units, as in Java, to positions in characters."""
     if text.isascii():
         return [min(place, len(text)) for place in places]
     units = text.encode("utf-16-le")

@@ -1,7 +1,7 @@
 """The prompts, one file each, NAME.txt: the messages to a model, with $names for values.
 
-A line [system] or [user] begins each message. A prompt's version is the hash of its text, so that what was made with
-another one is known as such. A folder of one's own may hold files that replace these.
+A line [system] or [user] begins each message. The version of a prompt is the hash of its text, which marks results of
+other versions. A folder of the user may hold files that replace these.
 """
 
 import hashlib
@@ -30,7 +30,7 @@ class Prompt:
 
     @property
     def version(self) -> str:
-        """12 hexadecimal digits that change with every letter of the text."""
+        """12 hexadecimal digits of the hash of the text."""
         return hashlib.blake2b(self.text.encode(), digest_size=6).hexdigest()
 
     @property
@@ -39,7 +39,7 @@ class Prompt:
         return frozenset(Template(self.text).get_identifiers())
 
     def messages(self, **values: str) -> list[Message]:
-        """Return the messages with the values filled in, in which no further names are replaced."""
+        """Return the messages with the values filled in; names inside values are not replaced."""
         pieces = _ROLE.split(self.text)
         roles, contents = pieces[1::2], pieces[2::2]
         return [
