@@ -1,7 +1,7 @@
-"""Passage indexes outside the graph, which `bm25` and `dense` search in place of Neo4j's own.
+"""Passage indexes outside the graph, which `bm25` and `dense` search instead of Neo4j's own.
 
-The graph is the ledger: it holds every passage with its words and vector, and an index here is a copy of these that can
-be made again at any time (`kgrag.indexing.index_sync`). A passage's id hashes its text, so that the ids tell all.
+The graph is the source of truth: it has every passage with its words and vector. An index here is a copy that can be
+rebuilt at any time (`kgrag.indexing.index_sync`). A passage's id is a hash of its text, so comparing ids is enough.
 Another index is a module with a class like `LanceIndex`, and an entry point of the group `kgrag.passage_indexes`.
 """
 
@@ -19,15 +19,15 @@ NEO4J = "neo4j"
 
 
 class PassageIndex(Protocol):
-    """The passages of one collection. Safe to share between threads; every method may raise DatabaseError.
+    """The passages of a collection. Safe to share between threads; every method may raise DatabaseError.
 
-    A change is there or not when a process is killed, and the next search sees it.
+    Changes are atomic even if a process is killed, and visible to the next search.
     """
 
     def __init__(self, settings: Settings, name: str, dimension: int) -> None:
-        """Name the index; makes nothing yet.
+        """Name the index; creates nothing yet.
 
-        `name`: letters, digits and underscores, its own for each collection and embedder.
+        `name`: letters, digits and underscores, unique for each collection and embedder.
         """
         ...
 
@@ -40,7 +40,7 @@ class PassageIndex(Protocol):
         ...
 
     def ids(self) -> Iterator[str]:
-        """Return the ids of all its passages."""
+        """Return the ids of all passages."""
         ...
 
     def put(self, entries: Sequence[Mapping[str, Any]]) -> None:
@@ -52,11 +52,11 @@ class PassageIndex(Protocol):
         ...
 
     def settle(self) -> None:
-        """Bring what makes searches fast up to date, after changes."""
+        """Update the search structures after changes."""
         ...
 
     def drop(self) -> None:
-        """Remove it with all it holds, if it is there."""
+        """Delete the index and its content, if it exists."""
         ...
 
 
@@ -65,9 +65,9 @@ PASSAGE_INDEXES: Plugins[type[PassageIndex]] = Plugins("kgrag.passage_indexes", 
 
 
 def open_index(settings: Settings, label: str, embedder: str, dimension: int, slot: str) -> PassageIndex | None:
-    """Return the index of a collection in the settings; None where that is Neo4j's own.
+    """Return the index of a collection by the settings; None for Neo4j's own.
 
-    `label`: of its passages, such as Passage_c7; `slot`: the property of its vectors. Raises NotFoundError,
+    `label`: the label of its passages, such as Passage_c7; `slot`: the property of the vectors. Raises NotFoundError,
     ConfigurationError.
     """
     if settings.passage_index == NEO4J:
@@ -78,5 +78,5 @@ def open_index(settings: Settings, label: str, embedder: str, dimension: int, sl
 
 
 def best(scores: Iterable[tuple[str, float]], limit: int) -> Scores:
-    """Return the best of some scores, ties by id."""
+    """Return the highest scores, ties by id."""
     return sorted(scores, key=lambda hit: (-hit[1], hit[0]))[:limit]

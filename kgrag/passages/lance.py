@@ -1,4 +1,4 @@
-"""Passages in LanceDB, an embedded store: a folder of files in versions, so that a kill leaves the last whole one."""
+"""Passages in LanceDB, an embedded store of versioned files: after a kill, the last complete version is valid."""
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,14 +13,14 @@ from kgrag.values.installing import require_extra
 
 _COLUMNS = ("stems", "title_stems")
 _BATCH = 4096  # rows read at once
-_TIES = 10  # read more than wanted, since ties are ordered here
+_TIES = 10  # extra rows to read, since ties are ordered here
 
 
 class LanceIndex:
     """A table of LanceDB in the folder `passages` of KGRAG_HOME. See PassageIndex.
 
-    Words: BM25 by a full-text index on white space for each column. Vectors: an exact scan, which for 256 numbers a
-    passage is meant for a million of them at most.
+    Words: BM25 by a full-text index on white space for each column. Vectors: an exact scan, for up to a million
+    passages of 256 numbers.
     """
 
     def __init__(self, settings: Settings, name: str, dimension: int) -> None:
@@ -99,7 +99,7 @@ class LanceIndex:
         return rows
 
     def _open(self, *, make: bool = False) -> Any:
-        """Open the table. Raises MismatchError when it does not exist."""
+        """Open the table. Raises MismatchError if it does not exist."""
         with self._lock:
             if self._table is None:
                 database = self._connect()

@@ -1,4 +1,4 @@
-"""Passages in OpenSearch, a server or a cluster of its own: full-text and vector (k-NN) index under one name."""
+"""Passages in OpenSearch, a separate server or cluster: a full-text and a vector (k-NN) index under one name."""
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,8 +10,8 @@ from kgrag.settings import Settings
 from kgrag.values.errors import ConfigurationError, DatabaseError, MismatchError, without_login
 from kgrag.values.installing import require_extra
 
-SECONDS = 30  # that a request may take
-_TIES = 10  # read more than wanted, since ties are ordered here
+SECONDS = 30  # seconds that a request may take
+_TIES = 10  # extra hits to read, since ties are ordered here
 _PAGE = 1000  # ids read at once
 
 
@@ -90,7 +90,7 @@ class OpenSearchIndex:
             )
 
     def _make(self) -> None:
-        """Make the index unless it is there."""
+        """Create the index unless it exists."""
         with self._lock:
             if self._exists:
                 return
@@ -99,7 +99,7 @@ class OpenSearchIndex:
             vector = {"type": "knn_vector", "dimension": self._dimension, "method": method}
             properties = {"stems": words, "title_stems": words, "vector": vector}
             body = {"settings": {"index": {"knn": True}}, "mappings": {"dynamic": "strict", "properties": properties}}
-            self._client.indices.create(index=self._name, body=body, ignore=400)  # it may be there
+            self._client.indices.create(index=self._name, body=body, ignore=400)  # it may exist
             self._exists = True
 
     @contextmanager

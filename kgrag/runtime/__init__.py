@@ -1,1 +1,1 @@
-"""Foundations of everything else: options, plugins, limits, spans, files, locks, downloads and child processes."""
+"""The foundations: options, plugins, limits, spans, files, locks, downloads and child processes."""

@@ -1,4 +1,4 @@
-"""Processes that work for this one: bounded in memory, ended at any moment, and gone when this one is.
+"""Run child processes with a memory limit, which can be killed at any moment and end with their parent.
 
 Requests to a child are pickled. Its replies are lines of JSON, never pickles, since it may have read a hostile file.
 """
@@ -20,7 +20,7 @@ _MB = 1024 * 1024
 
 
 class Died(Exception):
-    """A child ended, or was ended because it did not answer in time: then `code` is None."""
+    """A child exited, or was killed because it timed out; then `code` is None."""
 
     def __init__(self, code: int | None) -> None:
         super().__init__("too late" if code is None else f"signal {-code}" if code < 0 else f"exit code {code}")
@@ -28,7 +28,7 @@ class Died(Exception):
 
 
 class Child:
-    """A process that runs `main` of a module. Safe to share between threads, but for `receive`."""
+    """A process that runs `main` of a module. Safe to share between threads, except `receive`."""
 
     def __init__(self, module: str, *, silent: bool = False) -> None:
         """Start it; `silent` discards its standard error."""
@@ -37,7 +37,7 @@ class Child:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL if silent else None,
-            start_new_session=True,  # Ctrl-C is for us, who then end it
+            start_new_session=True,  # this process handles Ctrl-C, and then ends the child
         )
         self._sending = threading.Lock()
         self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
@@ -51,17 +51,14 @@ class Child:
         self._lines.put(b"")
 
     def send(self, message: object) -> None:
-        """Tell it something; one that has died is noticed where its answer is awaited."""
+        """Send a request; `receive` notices a dead child."""
         assert self._process.stdin is not None
         with self._sending, suppress(OSError, ValueError):
             pickle.dump(message, self._process.stdin)
             self._process.stdin.flush()
 
     def receive(self, seconds: float | None = None) -> Any:
-        """Return the next message.
-
-        Raises Died if the process ends before, or is ended because it takes longer.
-        """
+        """Return the next message. Raises Died if the process exits first, or times out and is killed."""
         try:
             line = self._lines.get(timeout=None if seconds is None else max(0.0, seconds))
         except queue.Empty:
@@ -76,7 +73,7 @@ class Child:
         return json.loads(line)
 
     def is_large(self, memory_mb: float) -> bool:
-        """Return whether the process has more memory than that, or has ended, and is to be replaced."""
+        """Return whether the process must be replaced: it exceeds the memory, or has exited."""
         import psutil
 
         with suppress(psutil.Error):
@@ -84,20 +81,20 @@ class Child:
         return True
 
     def kill(self) -> None:
-        """End it, whatever it does; that may be done more than once, from any thread."""
+        """Kill the process; may be called more than once, from any thread."""
         self._process.kill()
         self._process.wait()
-        if self._process.stdin is not None:  # whoever listens closes the other stream
+        if self._process.stdin is not None:  # the reader closes the other stream
             with suppress(OSError):
                 self._process.stdin.close()
 
 
-# ----- inside of a child
+# ----- inside a child
 
 
 def begin() -> Callable[[object], None]:
-    """Begin as a child: end with the parent. Returns what tells it something, on the standard output of before."""
-    out, sys.stdout = sys.stdout, sys.stderr  # a library's own words are no answer
+    """Start as a child that ends with its parent. Returns a function that sends replies on the original output."""
+    out, sys.stdout = sys.stdout, sys.stderr  # output of a library is not a reply
     end_with_parent()
 
     def tell(message: object) -> None:
@@ -115,8 +112,8 @@ def messages() -> Iterator[Any]:
 
 
 def limit_memory(of: Literal["AS", "DATA"], memory_mb: int) -> None:
-    """Have more memory refused to this process (addresses or data), where the system can; no core is written."""
-    with suppress(ImportError, ValueError, OSError):  # Windows has none, macOS does not keep to it
+    """Limit the memory of this process (addresses or data) if the system supports it; write no core dump."""
+    with suppress(ImportError, ValueError, OSError):  # Windows lacks it, macOS ignores it
         import resource
 
         resource.setrlimit(getattr(resource, f"RLIMIT_{of}"), (memory_mb * _MB, memory_mb * _MB))
@@ -124,7 +121,7 @@ def limit_memory(of: Literal["AS", "DATA"], memory_mb: int) -> None:
 
 
 def end_with_parent() -> None:
-    """Make this process exit, whatever it is doing, once the process that started it has ended or was killed."""
+    """Make this process exit, whatever it is doing, when its parent ends or is killed."""
     parent = os.getppid()
 
     def wait() -> None:

@@ -1,4 +1,4 @@
-"""Progress within a document: long work on one of them would look as if nothing were done."""
+"""Report progress within a document, since long work on one would look idle."""
 
 import threading
 import time
@@ -8,19 +8,19 @@ from typing import Self
 from kgrag.values.events import Progress
 
 PATIENCE = 2.0
-"""Seconds without news after which it is said how far the work on a document is."""
+"""Seconds without a report after which progress within the document is shown."""
 EVERY = 1.0
-"""Seconds between two looks."""
+"""Seconds between two checks."""
 SECONDS = "seconds for "
 WITHIN = (SECONDS, "pages of ", "passages of ")
-"""How the names of the stages within a document begin."""
+"""Prefix of the names of stages within a document."""
 
 
 class DocumentProgress:
-    """A Progress that says, once there was no news for some seconds, how far the work on the document at hand is.
+    """A Progress that reports the current document if nothing was reported for some seconds; a context manager.
 
-    A thread says so, never while somebody else reports. What the other Progress raises there, the next call raises. A
-    context manager.
+    A thread reports, never at the same time as another caller. If the other Progress raises there, the next call raises
+    that error.
     """
 
     def __init__(self, progress: Progress) -> None:
@@ -52,9 +52,9 @@ class DocumentProgress:
             self._progress(stage, done, total)
 
     def at(self, what: str, unit: str, counts: Sequence[int]) -> None:
-        """Set the current item, none if it is empty; `counts`: [done, total] in units, as they change.
+        """Set the current item, "" for none; `counts`: [done, total] in units, as they change.
 
-        A third one: the seconds that each takes, where that is long.
+        A third count: the seconds of each unit, if that is long.
         """
         with self._lock:
             self._what, self._unit, self._counts, self._start = what, unit, counts, time.monotonic()
@@ -78,6 +78,6 @@ class DocumentProgress:
 
 
 def at(progress: Progress, what: str, unit: str = "", counts: Sequence[int] = ()) -> None:
-    """Report the current document to a Progress that takes it; see `DocumentProgress.at`."""
+    """Report the current document to a Progress that supports it; see `DocumentProgress.at`."""
     if isinstance(progress, DocumentProgress):
         progress.at(what, unit, counts)

@@ -1,4 +1,4 @@
-"""Small file helpers of the local server: atomic writes, locks, and disk errors that say what to do."""
+"""File helpers: atomic writes, locks, and disk errors with a remedy."""
 
 import errno
 import os
@@ -15,7 +15,7 @@ from kgrag.values.errors import InputError, LocalServerError
 from kgrag.values.events import Progress
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-_NEW = 60  # seconds: a folder this young may not hold its lock yet
+_NEW = 60  # seconds during which a new folder may not have its lock yet
 _REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS}
 _OF_FILES = (
     {errno.ENOENT, errno.EEXIST, errno.EISDIR, errno.ENOTDIR, errno.ENOTEMPTY, errno.ENAMETOOLONG, errno.ELOOP}
@@ -25,7 +25,7 @@ _OF_FILES = (
 
 
 def write_atomic(path: Path, text: str, *, mode: int = 0o644) -> None:
-    """Write `path` in one step: a reader sees the old file or the new one, never half of it.
+    """Write `path` atomically: a reader sees the old file or the new one, never a part.
 
     The file has `mode` from its first byte on. Raises OSError.
     """
@@ -44,16 +44,16 @@ def write_atomic(path: Path, text: str, *, mode: int = 0o644) -> None:
 
 
 def private_folder(folder: Path) -> Path:
-    """Make a folder that only its owner may read, also where it was open to others before. Raises OSError."""
+    """Make a folder that only its owner may read, and restrict an existing one. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     folder.chmod(0o700)
     return folder
 
 
 def file_error(error: OSError, place: object, verb: str) -> InputError | None:
-    """Return the error for a file, disk or pipe of the user; None for errors of another kind, such as of a network.
+    """Return the error for a file, disk or pipe of the user; None for other errors, such as those of a network.
 
-    `place`: the file, if the system does not name it, as it does not for a write; `verb`: "read" or "written".
+    `place`: the file, which the system does not name for a write; `verb`: "read" or "written".
     """
     if error.errno not in _OF_FILES:
         return None
@@ -66,7 +66,7 @@ def file_error(error: OSError, place: object, verb: str) -> InputError | None:
 
 @contextmanager
 def user_file(place: object, verb: str = "written") -> Iterator[None]:
-    """Turn what reading or writing a file of the user raises into an InputError."""
+    """Convert errors of reading or writing a user's file to an InputError."""
     try:
         yield
     except UnicodeDecodeError as error:
@@ -77,7 +77,7 @@ def user_file(place: object, verb: str = "written") -> Iterator[None]:
 
 @contextmanager
 def disk_errors(place: Path, setting: str) -> Iterator[None]:
-    """Turn an OSError of the block into a LocalServerError about `place`; `setting` is the variable that moves it."""
+    """Convert an OSError of the block to a LocalServerError about `place`; `setting`: the variable that moves it."""
     try:
         yield
     except OSError as error:
@@ -106,7 +106,7 @@ def locked(path: Path, progress: Progress | None) -> Iterator[None]:
 
 @contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """Make a temporary folder for the block; the folders of killed processes go, too."""
+    """Make a temporary folder for the block; also removes the folders of killed processes."""
     for lock in Path(tempfile.gettempdir()).glob("kgrag-*/.lock"):
         with suppress(Timeout, OSError):
             if time.time() - lock.stat().st_mtime > _NEW:
@@ -127,7 +127,7 @@ def require_space(place: Path, needed: int, setting: str) -> None:
 
 
 def free_bytes(place: Path) -> int:
-    """Free bytes on the disk that holds `place`, which need not exist yet."""
+    """Return the free bytes on the disk of `place`, which need not exist yet."""
     while not place.exists() and place != place.parent:
         place = place.parent
     return shutil.disk_usage(place).free

@@ -1,4 +1,4 @@
-"""Jars of a Maven repository: which ones (a lock file), fetching them, checking their hashes."""
+"""Download the jars of a lock file from a Maven repository, and check their hashes."""
 
 import hashlib
 import logging
@@ -31,7 +31,7 @@ _SPARE = 50_000_000
 
 @dataclass(frozen=True, slots=True)
 class Jar:
-    """One artifact: its Maven coordinates, and the hash and size that its file must have."""
+    """An artifact: its Maven coordinates, and the hash and size of its file."""
 
     group: str
     artifact: str
@@ -42,23 +42,23 @@ class Jar:
 
     @property
     def filename(self) -> str:
-        """The file's name, as Maven gives it."""
+        """The name of the file in Maven."""
         tail = f"-{self.classifier}" if self.classifier else ""
         return f"{self.artifact}-{self.version}{tail}.jar"
 
     @property
     def path(self) -> str:
-        """The file's place below the root of a Maven repository."""
+        """The path of the file in a Maven repository."""
         return f"{self.group.replace('.', '/')}/{self.artifact}/{self.version}/{self.filename}"
 
     @property
     def coordinates(self) -> str:
-        """group:artifact:version, with :classifier where there is one."""
+        """group:artifact:version, with :classifier if there is one."""
         return ":".join(part for part in (self.group, self.artifact, self.version, self.classifier) if part)
 
 
 def parse_lock(text: str) -> Iterator[tuple[str, tuple[Jar, ...]]]:
-    """Yield the groups of a lock file's text. Raises ValueError with the invalid line."""
+    """Yield the groups of the text of a lock file. Raises ValueError with the invalid line."""
     for block in re.split(r"^(?=\[)", text, flags=re.MULTILINE)[1:]:
         head, *lines = block.splitlines()
         yield head.strip("[] "), tuple(_parse_line(line) for line in lines if line.strip() and not line.startswith("#"))
@@ -73,7 +73,7 @@ def _parse_line(line: str) -> Jar:
 
 
 class JarStore:
-    """A folder of verified jars. A file bears its final name only once its hash is right."""
+    """A folder of verified jars. A file gets its final name only after its hash is verified."""
 
     def __init__(self, folder: Path, repository: str | None = None) -> None:
         self.folder = folder
@@ -84,7 +84,7 @@ class JarStore:
         return [self.folder / jar.filename for jar in jars]
 
     def missing(self, jars: Iterable[Jar]) -> list[Jar]:
-        """Return the jars that are absent or of the wrong size: the cheap check of every start."""
+        """Return the jars that are missing or have the wrong size: the fast check of each start."""
         return [jar for jar in jars if not _has_size(self.folder / jar.filename, jar.size)]
 
     def damaged(self, jars: Iterable[Jar]) -> list[Jar]:
@@ -96,7 +96,7 @@ class JarStore:
         ]
 
     def ensure(self, jars: Iterable[Jar], *, stage: str, progress: Progress | None = None) -> None:
-        """Fetch the missing files of `jars`; complete files are not fetched again.
+        """Download the missing files of `jars`; complete files are not downloaded again.
 
         Raises LocalServerError if the disk or the repository fails or a file has the wrong hash,
         ConfigurationError if the extra `local` is not installed.
@@ -107,7 +107,7 @@ class JarStore:
         with disk_errors(self.folder, "KGRAG_CACHE"):
             self.folder.mkdir(parents=True, exist_ok=True)
             with locked(self.folder / ".lock", progress):
-                # Nobody else downloads now, so part files are what a killed download left.
+                # No other process downloads now, so part files are leftovers of a killed download.
                 for part in self.folder.glob("*.part"):
                     part.unlink(missing_ok=True)
                 missing = self.missing(jars)
@@ -137,7 +137,7 @@ class JarStore:
                 )
             part.replace(self.folder / jar.filename)
 
-        # Largest first: the last seconds then have several small files in flight instead of one large one.
+        # Largest first, so that several small files, not one large one, are downloaded at the end.
         order = sorted(missing, key=lambda jar: -jar.size)
         with ThreadPoolExecutor(THREADS, thread_name_prefix="kgrag-jars") as pool:
             futures: set[Future[None]] = {pool.submit(fetch, jar) for jar in order}
@@ -156,7 +156,7 @@ class JarStore:
 
 
 class _Tally:
-    """Bytes received by all threads; once stopped, the next `add` ends its thread."""
+    """Bytes received by all threads; after a stop, the next `add` ends its thread."""
 
     def __init__(self, value: int) -> None:
         self.value = value
@@ -182,7 +182,7 @@ Source = Callable[[str, Path, Callable[[int], None]], tuple[str, int]]
 
 
 def open_source(repository: str | None) -> Source:
-    """Return how to read a Maven repository: a folder, a URL, or (None) the one that jgo knows.
+    """Return the function that reads a Maven repository: a folder, a URL, or (None) the default of jgo.
 
     Raises ConfigurationError if the extra `local` is needed and missing.
     """

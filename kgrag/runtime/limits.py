@@ -1,6 +1,6 @@
-"""Limits of one call: a deadline, a budget for language models, and whether it was cancelled.
+"""Limits of a call: a deadline, a budget for language models, and cancellation.
 
-They hold for everything that runs inside `limited(...)`, also in threads that copy the context of their caller.
+They apply to everything within `limited(...)`, and to threads that copy the context of their caller.
 """
 
 import threading
@@ -28,7 +28,7 @@ class Limits:
 
 
 _LOOK = 0.2
-"""Seconds between two looks whether a call was cancelled."""
+"""Seconds between two checks for cancellation."""
 _LIMITS: ContextVar[Limits | None] = ContextVar("kgrag_limits", default=None)
 _RETRIES: ContextVar[Callable[[int], None] | None] = ContextVar("kgrag_retries", default=None)
 
@@ -37,9 +37,9 @@ _RETRIES: ContextVar[Callable[[int], None] | None] = ContextVar("kgrag_retries",
 def limited(
     deadline: float | None = None, budget: float | None = None, cancelled: threading.Event | None = None
 ) -> Iterator[None]:
-    """Hold the `with` block to a deadline (seconds from now), a budget, and a flag that cancels it.
+    """Limit the `with` block by a deadline (seconds from now), a budget, and a flag that cancels it.
 
-    Inside another one, the outer deadline, budget and flag hold, too.
+    In nested blocks the outer limits apply, too.
     """
     if deadline is None and budget is None and cancelled is None:
         yield
@@ -57,9 +57,9 @@ def limited(
 
 
 def remaining() -> float | None:
-    """Return seconds until the deadline, None without one.
+    """Return the seconds until the deadline, or None without one.
 
-    Raises DeadlineError when it has passed, CancelledError when the call was cancelled.
+    Raises DeadlineError if it has passed, CancelledError if the call was cancelled.
     """
     limits = _LIMITS.get()
     if limits is None:
@@ -76,7 +76,7 @@ def remaining() -> float | None:
 
 @contextmanager
 def ending(stop: Callable[[], None]) -> Iterator[None]:
-    """Call `stop` from another thread when the call is cancelled while the `with` block waits for something."""
+    """Call `stop` from another thread if the call is cancelled during the `with` block."""
     limits = _LIMITS.get()
     if limits is None or not limits.cancelled:
         yield
@@ -98,7 +98,7 @@ def ending(stop: Callable[[], None]) -> Iterator[None]:
 
 @contextmanager
 def retries_heard(hear: Callable[[int], None]) -> Iterator[None]:
-    """Call `hear` with the number of tries so far whenever a call within the `with` block is to be tried again."""
+    """Call `hear` with the number of attempts before each retry within the `with` block."""
     token = _RETRIES.set(hear)
     try:
         yield
@@ -107,7 +107,7 @@ def retries_heard(hear: Callable[[int], None]) -> Iterator[None]:
 
 
 def report_retry(tries: int) -> None:
-    """Report that a service failed so many times, and is tried again."""
+    """Report that a service has failed so many times, and will be tried again."""
     if (hear := _RETRIES.get()) is not None:
         hear(tries)
 
@@ -118,7 +118,7 @@ def passed() -> DeadlineError:
 
 
 def _in_force() -> Iterator[Limits]:
-    """Yield the limits of the call, then those of the calls around it."""
+    """Yield the limits of the call, then the limits of the outer calls."""
     limits = _LIMITS.get()
     while limits is not None:
         yield limits
@@ -126,19 +126,19 @@ def _in_force() -> Iterator[Limits]:
 
 
 def spend(cost: float | None) -> None:
-    """Count what a call of a language model cost, None if its price is not known."""
+    """Add the cost of a call of a language model; None if its price is unknown."""
     for limits in _in_force():
         limits.spent = None if cost is None or limits.spent is None else limits.spent + cost
 
 
 def budget_left() -> float | None:
-    """Return how much the call may still cost, None without a budget."""
+    """Return the rest of the budget, or None without one."""
     left = [each.budget - (each.spent or 0.0) for each in _in_force() if each.budget is not None]
     return max(0.0, min(left)) if left else None
 
 
 def check_budget() -> None:
-    """Raise BudgetError when a budget of this call is spent, or when it is not known how much was."""
+    """Raise BudgetError if a budget of the call is spent, or the cost so far is unknown."""
     for limits in _in_force():
         if limits.budget is None:
             continue

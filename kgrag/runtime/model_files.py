@@ -1,4 +1,4 @@
-"""Files that a user edits, as TOML or JSON: read into a model, and written from one."""
+"""Read TOML and JSON files that users edit into models, and write them."""
 
 import json
 import re
@@ -16,7 +16,7 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def read_model(path: Path, model: type[Model], remedy: str) -> Model:
-    """Read a TOML or JSON file. Raises InputError with the fault, its place and the remedy."""
+    """Read a TOML or JSON file. Raises InputError with the error, its place and the remedy."""
     try:
         text = path.read_text(encoding="utf-8-sig")
         plain: Any = json.loads(text) if path.suffix.lower() == ".json" else tomllib.loads(text)
@@ -26,7 +26,7 @@ def read_model(path: Path, model: type[Model], remedy: str) -> Model:
 
 
 def parse_model(plain: Any, model: type[Model], place: str, remedy: str) -> Model:
-    """Return the model of what JSON or TOML at a place holds. Raises InputError with the part that is wrong."""
+    """Parse JSON or TOML of a place into a model. Raises InputError with the invalid part."""
     try:
         return model.model_validate(plain)
     except ValidationError as error:
@@ -37,7 +37,7 @@ def parse_model(plain: Any, model: type[Model], place: str, remedy: str) -> Mode
 
 
 def to_toml(model: BaseModel, comments: Mapping[tuple[str, str], str] | None = None) -> str:
-    """Return a model of tables of named parts as a file to edit; `comments`: (table, name) -> what stands beside it."""
+    """Format a model of tables as a TOML file to edit; `comments`: (table, name) -> the comment beside it."""
     lines = []
     for table, parts in model.model_dump(by_alias=True, exclude_defaults=True).items():
         for name, part in parts.items():

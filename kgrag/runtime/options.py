@@ -1,4 +1,4 @@
-"""Options of retrievers and strategies: defaults, which the environment and a caller can change."""
+"""Options of retrievers and strategies, with defaults that the environment and the caller can change."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, TypeVar
@@ -8,15 +8,15 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from kgrag.values.errors import ConfigurationError
 
 Count = Annotated[int, Field(ge=1, le=10_000)]
-"""How many of something a part takes."""
+"""A number of items."""
 Weight = Annotated[float, Field(ge=-1_000, le=1_000)]
 """The weight of a term in a score."""
 
 
 class Options(BaseModel):
-    """The options of a part, each with its default and a description that names the paper's section.
+    """The options of a part, each with its default and a description that names the section of the paper.
 
-    Any caller of a server may set them: each number has bounds, which the server's memory and time can bear.
+    Any caller of a server may set them, so each number has bounds that protect the memory and time of the server.
 
     Example:
         >>> class MyOptions(Options):
@@ -38,9 +38,9 @@ def resolve(
     own: Mapping[str, Any],
     shared: Mapping[str, Any] | None = None,
 ) -> O:
-    """Return the options of the part `name`: `explicit`, else its `own` defaults, else matching `shared` ones.
+    """Return the options of the part `name`: `explicit` values, then its `own` defaults, then matching `shared` ones.
 
-    Raises ConfigurationError for an option that it does not have or a value that is invalid.
+    Raises ConfigurationError for an unknown option or an invalid value.
     """
     fields = kind.model_fields
     for key in (*explicit, *own):

@@ -1,6 +1,6 @@
-"""Parts of kgrag that are found by entry point: retrievers, strategies, loaders, embedders, data sets, commands.
+"""Find retrievers, strategies, loaders, embedders, data sets and commands by entry points.
 
-kgrag's own are declared in its pyproject.toml like those of any other package, one group a kind:
+The pyproject.toml of kgrag declares its own like any other package does, in a group for each kind:
 
     [project.entry-points."kgrag.retrievers"]
     mine = "my_package.mine:Mine"
@@ -18,9 +18,9 @@ T = TypeVar("T")
 
 
 class Plugins(Mapping[str, T], Generic[T]):
-    """The parts of one kind by name, sorted; each is imported when it is first asked for.
+    """The parts of a kind by name, sorted; each is imported at its first use.
 
-    `group` is the group of entry points, `kind` what one of them is called in a message.
+    `group`: the group of entry points; `kind`: the word for one of them in messages.
     """
 
     def __init__(self, group: str, kind: str) -> None:
@@ -49,7 +49,7 @@ class Plugins(Mapping[str, T], Generic[T]):
         return name in self._entry_points
 
     def __getitem__(self, name: str) -> T:
-        """Import a part. Raises KeyError, or ConfigurationError when its package does not load."""
+        """Import a part. Raises KeyError, or ConfigurationError if its package cannot be imported."""
         entry = self._entry_points[name]
         try:
             part: Any = entry.load()
@@ -61,7 +61,7 @@ class Plugins(Mapping[str, T], Generic[T]):
         return part  # type: ignore[no-any-return]
 
     def find(self, name: str) -> T:
-        """Return the part of that name. Raises NotFoundError with the nearest and all names."""
+        """Return a part by its name. Raises NotFoundError with the nearest and all names."""
         if name not in self._entry_points:
             near = difflib.get_close_matches(name, self._entry_points, n=1)
             hint = f"Did you mean {near[0]!r}? " if near else ""

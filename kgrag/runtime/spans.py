@@ -1,7 +1,7 @@
-"""Spans: which steps a piece of work consists of and how long each takes, for whoever collects traces (OpenTelemetry).
+"""Record the steps of a call and their durations as spans for OpenTelemetry.
 
-They hold names and numbers, never the text of a question, of a document or of a parameter. Where nobody has set a
-tracer they cost nothing.
+Spans have names and numbers, never the text of a question, a document or a parameter. Without a tracer they cost
+nothing.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ _TRACER: ContextVar["Tracer | None"] = ContextVar("kgrag_tracer", default=None)
 
 @contextmanager
 def traced(tracer: "Tracer") -> Iterator[None]:
-    """Send spans to a tracer within the block, also from threads that copy its context."""
+    """Send spans to a tracer within the block, and from threads that copy its context."""
     token = _TRACER.set(tracer)
     try:
         yield
@@ -29,11 +29,11 @@ def traced(tracer: "Tracer") -> Iterator[None]:
 
 @contextmanager
 def span(name: str, *, client: bool = False, **attributes: Value) -> Iterator[dict[str, Value]]:
-    """Open a span for a step of the work of this context; entries of the map become its attributes, too.
+    """Open a span for a step; entries added to the map become its attributes, too.
 
-    `client`: whether it is a call of a server. An error that leaves it is noted by its class: its message may hold
-    texts. Calls of models, searches and tools have the names of OpenTelemetry's conventions for generative AI, version
-    1.37 and later (gen_ai.*).
+    `client`: whether it is a call of a server. Errors are recorded by their class only, since messages may hold texts.
+    Calls of models, searches and tools have the names of OpenTelemetry's conventions for generative AI, version 1.37
+    and later (gen_ai.*).
     """
     tracer = _TRACER.get()
     if tracer is None:
