@@ -1,5 +1,5 @@
 // title: Attached graph: a document's node
-// The node of an attached graph that a document was made of, with its neighbours there. To be drawn.
+// The node of an attached graph from which a document was made, with its neighbours there. To be drawn.
 // mode: read
 // $collection: STRING = 'default' - name of the collection
 // $document: STRING = 'Fridtjof Nansen' - title or key of the document

@@ -1,7 +1,6 @@
 // title: Triples: beam search for a question
-// Begins with the triples nearest to the question and goes on, twice, to triples that share an entity with the last one;
-// kept are the chains whose triples are nearest to the question on the mean. Entities of more triples than $cap lead
-// nowhere.
+// Starts with the triples nearest to the question, and extends each chain twice by a triple that shares an entity with the
+// last one. Keeps the chains whose triples are nearest to the question on average. Skips entities with more triples than $cap.
 // mode: read
 // $collection: STRING = 'default' - name of the collection
 // $vector: LIST<FLOAT> = null - embedding of the question; null: the embedding of the passage that fits $query best

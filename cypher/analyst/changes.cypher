@@ -1,5 +1,5 @@
 // title: Documents: what changed since a date
-// The documents that were written to the graph since some time, and the answers that were kept, newest first.
+// The documents written to the graph since a date, and the answers kept since then, newest first.
 // mode: read
 // $collection: STRING = 'default' - name of the collection
 // $since: STRING = '2020-01-01' - a day, or a moment such as 2026-05-31T12:00+02:00

@@ -1,5 +1,5 @@
 // title: Collections: their settings
-// Every collection: what embedded it, how large it is, and the settings that it was made with.
+// Every collection with its embedder, its size and its settings.
 // mode: read
 // scan: a database has few collections
 // -> name: STRING - its name

@@ -1,5 +1,5 @@
 // title: Topics: communities of a name
-// The communities that a name is in (kgrag communities), the finest first; or without a name those of the coarsest level.
+// The communities of a name (`kgrag enrich communities`), the finest first; without a name, those of the coarsest level.
 // mode: read
 // $collection: STRING = 'default' - name of the collection
 // $starting: STRING = '' - beginning of a name, in any case; empty: all communities of the coarsest level

@@ -1,6 +1,5 @@
 // title: Entity: the names mentioned with it
-// The company that a name keeps: what is mentioned in the same passages, weighed by rarity, so that a name which stands
-// everywhere counts little.
+// The names that are mentioned in the same passages as a name, weighted by rarity, so that frequent names count little.
 // mode: read
 // $collection: STRING = 'default' - name of the collection
 // $entity: STRING = 'Roald Amundsen' - name of the entity

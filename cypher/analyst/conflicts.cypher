@@ -9,7 +9,7 @@
 // $limit: INTEGER = 25 - rows wanted
 // -> subject: STRING - subject
 // -> predicate: STRING - predicate
-// -> objects: LIST<STRING> - what passages give as its object
+// -> objects: LIST<STRING> - its objects in the passages
 // -> passages: INTEGER - passages that state one of them
 // -> agreement: FLOAT - (subjects with one object + 1) / (all + 2), of the predicate's subjects with two facts or more
 // -> nodes: LIST<NODE> - the triples, to be drawn

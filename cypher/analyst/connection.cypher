@@ -1,15 +1,15 @@
 // title: Entities: how two are connected
-// The shortest ways between two entities over passages, titles and triples, of eight edges at most: over any names, over
-// those of $cap passages at most, of a fifth of these, and of several words. Ways over whole names come first: passages
-// do not write them within longer ones (John in John Ritter), and single words only as places ("in Quebec", not "American
-// poet" or "Mary"). Then come shorter ways, and those over rarer names. To be drawn.
+// The shortest paths between two entities over passages, titles and triples, of at most eight edges: over any names, over
+// names of at most $cap passages, of a fifth of these, and of several words. Paths over whole names come first: names that
+// are not part of longer ones (John in John Ritter), and single words only as places ("in Quebec", not "American poet" or
+// "Mary"). Then come shorter paths, and paths over rarer names. To be drawn.
 // mode: read
 // $collection: STRING = 'default' - name of the collection
 // $entity: STRING = 'Roald Amundsen' - name of the one
 // $other: STRING = 'Colin Archer' - name of the other
 // $cap: INTEGER = 50 - passages that a name may have to lead on
-// $limit: INTEGER = 25 - ways wanted
-// -> path: PATH - one way
+// $limit: INTEGER = 25 - paths wanted
+// -> path: PATH - a path
 // -> steps: LIST<STRING> - the names along it
 // -> passages: LIST<STRING> - for each node the id of a passage that says it: the first of a document, null of an entity
 MATCH (c:Kgrag:Collection {id: $collection})

@@ -4,7 +4,7 @@
 // mode: read
 // $collection: STRING = 'default' - name of the collection
 // $query: STRING = 'ship polar ice' - words, or any Lucene query
-// -> path: PATH - what surrounds it
+// -> path: PATH - an edge around the passage
 MATCH (c:Kgrag:Collection {id: $collection})
 CALL db.index.fulltext.queryNodes('passage_text_c' + c.number, $query, {limit: 1}) YIELD node AS p
 CALL (p) {

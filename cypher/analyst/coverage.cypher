@@ -1,5 +1,5 @@
 // title: Passages: how many names they mention
-// Passages by how many names they mention, and by how many that lead on to other passages.
+// The number of passages by the number of names that they mention, and by the number of names shared with other passages.
 // mode: read
 // $collection: STRING = 'default' - name of the collection
 // -> names: STRING - how many names

@@ -1,5 +1,5 @@
 // title: Entities: passages of each (degree distribution)
-// The degree distribution: entities by how many passages mention them, and which share of all mentions is theirs.
+// The degree distribution: entities by the number of passages that mention them, with their share of all mentions.
 // mode: read
 // $collection: STRING = 'default' - name of the collection
 // -> passages: STRING - how many passages

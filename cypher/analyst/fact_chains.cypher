@@ -1,6 +1,6 @@
 // title: Entity: chains of two triples
-// Where two triples lead from an entity, by way of another one: "who designed the ship, and where did he live".
-// Entities of more triples than $cap lead nowhere; those of the fewest lead first. To be drawn.
+// The chains of two triples from an entity through another one: "who designed the ship, and where did he live".
+// Skips entities with more triples than $cap; those with the fewest come first. To be drawn.
 // mode: read
 // $collection: STRING = 'default' - name of the collection
 // $entity: STRING = 'Roald Amundsen' - name of the entity

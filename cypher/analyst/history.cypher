@@ -9,7 +9,7 @@
 // -> subject: STRING - subject
 // -> predicate: STRING - predicate of the schema
 // -> object: STRING - object
-// -> valid_from: STRING - since when, as precisely as the texts say; null: unknown
+// -> valid_from: STRING - the beginning, as precise as in the texts; null: unknown
 // -> valid_to: STRING - until when; null: unknown, or still
 // -> ended_by: STRING - the later object whose beginning is its end, where no text says one
 // -> stated_at: STRING - the date of the first document that states it

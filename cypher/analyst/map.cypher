@@ -1,6 +1,6 @@
 // title: Collection: a map of its names
-// The names that most passages mention, and the passages that tie two of them together; where these are few, what surrounds
-// such a name. Few enough nodes to be read when they are drawn. To be quick, it compares 50,000 names at most, and reads $cap passages of each.
+// The names that most passages mention, and the passages that connect two of them; if these are few, the surroundings of
+// such a name. It returns few enough nodes to draw. It compares 50,000 names at most, and reads $cap passages of each.
 // mode: read
 // $collection: STRING = 'default' - name of the collection
 // $cap: INTEGER = 50 - passages of a name that are looked at

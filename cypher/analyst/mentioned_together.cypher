@@ -1,9 +1,9 @@
 // title: Entities: passages that mention both
-// The passages in which two names stand together, to be read and drawn.
+// The passages that mention both of two names, to be read and drawn.
 // mode: read
 // $collection: STRING = 'default' - name of the collection
-// $entity: STRING = 'Roald Amundsen' - name of the one
-// $other: STRING = 'Colin Archer' - name of the other
+// $entity: STRING = 'Roald Amundsen' - name of the first
+// $other: STRING = 'Colin Archer' - name of the second
 // $limit: INTEGER = 25 - rows wanted
 // -> title: STRING - title of the passage
 // -> text: STRING - the passage

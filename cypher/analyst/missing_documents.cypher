@@ -1,5 +1,5 @@
 // title: Entities: without a document of their own
-// What two passages or more mention though no document or heading is about it: what to read in next.
+// Names that two or more passages mention although no document or heading is about them: candidates to ingest next.
 // mode: read
 // $collection: STRING = 'default' - name of the collection
 // $limit: INTEGER = 25 - rows wanted

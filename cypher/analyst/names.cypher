@@ -1,5 +1,5 @@
 // title: Entity: find it by its name
-// Entities by their names, so that the other queries can be given one as it is written here.
+// Find entities by their names, as the other queries need them.
 // mode: read
 // $collection: STRING = 'default' - name of the collection
 // $name: STRING = 'amundsen~' - words of a name, or any Lucene query: amund*, amundson~ (misspelt)
@@ -8,7 +8,7 @@
 // -> passages: INTEGER - passages that mention it
 // -> titles: INTEGER - documents with this title
 // -> triples: INTEGER - triples about it
-// -> aliases: LIST<STRING> - what passages call it besides
+// -> aliases: LIST<STRING> - other names in the passages
 // -> score: FLOAT - how well it fits
 MATCH (c:Kgrag:Collection {id: $collection})
 CALL db.index.fulltext.queryNodes('entity_name_c' + c.number, $name, {limit: toInteger($limit)}) YIELD node AS e, score

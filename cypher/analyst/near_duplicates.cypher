@@ -1,5 +1,5 @@
 // title: Passages: near-duplicates
-// Pairs of passages that nearly say the same, as `kgrag inspect` counts them, the most alike first: copies, versions.
+// Pairs of near-duplicate passages, such as copies and versions, as `kgrag inspect` counts them, the most similar first.
 // mode: read
 // $collection: STRING = 'default' - name of the collection
 // $score: FLOAT = 0.98 - score from which a pair counts: (1 + cosine) / 2

@@ -1,10 +1,10 @@
 // title: Passages: by embedding
-// Dense search: the vector index gives candidates, exact cosines decide. `kgrag params "question"` makes the vector.
+// Dense search: the vector index gives candidates, exact cosines decide. `kgrag cypher --params "question"` makes the vector.
 // mode: read
 // $collection: STRING = 'default' - name of the collection
 // $vector: LIST<FLOAT> = null - embedding of the question; null: the embedding of the passage that fits $query best
 // $query: STRING = 'ship polar ice' - words, for want of a vector
-// $candidates: INTEGER = 200 - what the index is asked for
+// $candidates: INTEGER = 200 - candidates requested from the index
 // $limit: INTEGER = 25 - rows wanted
 // -> score: FLOAT - (1 + cosine to the question) / 2
 // -> title: STRING - title

@@ -1,6 +1,6 @@
 // title: Orphans: what hangs together with little
-// Documents whose title no passage of another one mentions and which mention no name that leads elsewhere, documents
-// without passages, and triples without one: what a walk over the graph does not reach.
+// Nodes that a walk over the graph does not reach: documents that share no name with others and whose title no other
+// document mentions, documents without passages, and triples without a passage.
 // mode: read
 // $collection: STRING = 'default' - name of the collection
 // $limit: INTEGER = 25 - rows of each kind

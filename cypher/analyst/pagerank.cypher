@@ -1,15 +1,15 @@
 // title: Entity: PageRank around it
-// The passages that matter most around an entity: a random walker steps from a passage to a name that it mentions, rare
-// names being the likelier, from there to a passage that mentions it, too, and starts again at the entity's passages.
+// The most central passages around an entity: a random walk from a passage to a name that it mentions, preferably a rare
+// one, and on to another passage with that name; it restarts at the passages of the entity.
 // Plain Cypher: ten rounds of the power method, which is exact to $damping ^ 10, over its $neighbourhood nearest passages.
 // mode: read
 // $collection: STRING = 'default' - name of the collection
 // $entity: STRING = 'Roald Amundsen' - name of the entity
-// $damping: FLOAT = 0.5 - how likely the walker goes on
+// $damping: FLOAT = 0.5 - probability that the walk continues
 // $cap: INTEGER = 50 - passages that a name may have to lead on
 // $neighbourhood: INTEGER = 100 - passages that take part
 // $limit: INTEGER = 25 - rows wanted
-// -> rank: FLOAT - share of the walker's time
+// -> rank: FLOAT - share of the visits of the walk
 // -> title: STRING - title of the passage
 // -> seed: BOOLEAN - whether it is the entity's own, or mentions it
 // -> text: STRING - the passage

@@ -1,5 +1,5 @@
 // title: Collection: what is done, what is due
-// How far extraction and tagging have come, and what the stages that look at the whole corpus have yet to visit.
+// The progress of extraction and tagging, and the pending passages of the stages over the whole corpus.
 // mode: read
 // each: worked
 // $collection: STRING = 'default' - name of the collection

@@ -1,5 +1,5 @@
 // title: Topics: what a summary or report rests on
-// The passages that a community's report or a summary rests on, by summaries below it too, those that fit it best first.
+// The passages behind a community's report or a summary, also through the summaries below it, the best matches first.
 // mode: read
 // $collection: STRING = 'default' - name of the collection
 // $about: STRING = '' - beginning of the name of a community or summary

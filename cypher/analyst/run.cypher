@@ -1,6 +1,6 @@
 // title: Run: how an answer came about
-// A kept answer as a graph: its steps in their order, the best passages of each, the triples that its facts were linked
-// to, and the passages that the answer cites. To be drawn.
+// A kept answer as a graph: its steps in order, the best passages of each, the triples linked to its facts, and the
+// passages that it cites. To be drawn.
 // mode: read
 // $collection: STRING = 'default' - name of the collection
 // $run: STRING = '' - beginning of the run's id (`runs` lists them); empty: the newest

@@ -1,5 +1,5 @@
 // title: Runs: answers that were kept
-// The questions that were asked and the answers that were kept, newest first.
+// The kept questions and answers, newest first.
 // mode: read
 // $collection: STRING = 'default' - name of the collection
 // $limit: INTEGER = 25 - rows wanted
@@ -11,7 +11,7 @@
 // -> steps: INTEGER - steps that it took
 // -> cites: LIST<STRING> - titles of the passages that it cites
 // -> seconds: FLOAT - how long it took
-// -> tokens: INTEGER - what the language model read and wrote
+// -> tokens: INTEGER - tokens of the language model
 MATCH (r:Run {collection: $collection})
 WITH r ORDER BY r.created DESC, r.id LIMIT toInteger($limit)
 RETURN r.id AS run, r.created AS created, r.name AS question, r.answer AS answer, r.system AS system,

@@ -1,5 +1,5 @@
 // title: Entities: names of one entity
-// Groups of names that entity resolution took for one entity's (kgrag resolve), the most mentioned first.
+// Groups of names that mean one entity by entity resolution (`kgrag enrich resolve`), the most mentioned first.
 // mode: read
 // $collection: STRING = 'default' - name of the collection
 // $sure: FLOAT = 0.0 - only groups all of whose ties have this score or more

@@ -1,8 +1,8 @@
 // title: Tables: by what stands in them
-// The tables of documents that hold some text, with their rows in Markdown.
+// The tables that contain a text, with their rows in Markdown.
 // mode: read
 // $collection: STRING = 'default' - name of the collection
-// $content: STRING = '' - text that stands in the table, in capitals or not; empty: every table
+// $content: STRING = '' - text in the table, in any case; empty: every table
 // $limit: INTEGER = 25 - rows wanted
 // -> document: STRING - title of the document
 // -> page: INTEGER - its page, null in a document without pages

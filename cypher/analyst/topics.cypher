@@ -1,5 +1,5 @@
 // title: Topics: the tree of summaries
-// Summaries of a collection (kgrag tree), or those under one of them, the largest first.
+// The summaries of a collection (`kgrag enrich tree`), or those under one summary, the largest first.
 // mode: read
 // $collection: STRING = 'default' - name of the collection
 // $under: STRING = '' - beginning of the name of a summary; empty: those of the highest level

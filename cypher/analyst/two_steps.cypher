@@ -1,7 +1,7 @@
 // title: Passages: two steps from a question
-// The idea of kgrag's own walk in plain Cypher: the passages that fit a question best, and from them over the names that
-// they mention, rare names first, to the passages that have these as their title or mention them, too. What is reached is
-// scored by its cosine to the question, the name's rarity, and whether it is the name's title. To be drawn.
+// The idea of kgrag's own walk in plain Cypher: the best passages for a question, and from them over the names that they
+// mention, rare names first, to passages that mention the names, too, or have one as their title. The score adds the cosine
+// to the question, the rarity of the name, and a bonus for its title. To be drawn.
 // mode: read
 // $collection: STRING = 'default' - name of the collection
 // $vector: LIST<FLOAT> = null - embedding of the question; null: the embedding of the passage that fits $query best

@@ -1,6 +1,6 @@
 // title: Entity: a walk of three hops
-// Breadth first: the passages that mention an entity or have it as their title, then those that share the rarest names
-// with these, and once more; so many for each hop, none twice. Names that more passages than $cap mention lead nowhere.
+// Breadth-first search: the passages that mention an entity or have it as their title, then those that share the rarest
+// names with these, and once more; no passage twice. Skips names that more than $cap passages mention.
 // mode: read
 // $collection: STRING = 'default' - name of the collection
 // $entity: STRING = 'Roald Amundsen' - name of the entity

@@ -114,10 +114,10 @@ class LocalServerError(DatabaseError):
 
     Example:
         >>> try:
-        ...     raise LocalServerError("Neo4j does not start.", "Read `kgrag logs`.")
+        ...     raise LocalServerError("Neo4j does not start.", "Read `kgrag db logs`.")
         ... except LocalServerError as error:
         ...     print(error.remedy)
-        Read `kgrag logs`.
+        Read `kgrag db logs`.
     """
 
 

@@ -242,7 +242,7 @@ def in_console(command: Command) -> None:
             raise AssertionError(f"there is no way to check {words[0]!r}: add one here")
 
 
-@every_page
+@pytest.mark.parametrize("page", [*PAGES, *sorted((ROOT / "cypher").rglob("*.cypher"))], ids=lambda page: page.name)
 def test_commands_within_sentences_exist_and_have_the_options_named(page: Path) -> None:
     for line, words in mentioned(page):
         command, rest = main.get_command(click.Context(main), words[0]), list(words[1:])
