@@ -112,7 +112,7 @@ def test_a_page_tries_again_when_the_server_was_away(chromium: Browser, applicat
             lambda route: route.fulfill(status=503, json=missing) if next(away, False) else route.continue_(),
         )
         visitor.go(f"/library?collection={LETTERS}")
-        visitor.page.get_by_text("It is tried again by itself.").first.wait_for()
+        visitor.page.get_by_text("kgrag will try again.").first.wait_for()
         visitor.page.get_by_role("link", name="Kari", exact=True).wait_for()
         assert next(away, None) is None
     with Visitor(chromium, application.url) as visitor:

@@ -17,11 +17,11 @@ const TABS = [["keys", "Keys", keysTab], ["jobs", "Jobs", async (app) => jobList
   ["opinions", "Opinions", opinionsTab], ["spending", "Spending", spendingTab]];
 /** @type {Record<Key["role"], string>} */
 const ROLES = { read: "Read: search and ask", write: "Write: also add and delete documents",
-  admin: "Admin: also delete collections and make keys" };
+  admin: "Admin: also delete collections and create keys" };
 
-const OPEN = "Whoever reaches this server may do everything. The first key locks it: from then on everybody needs one.";
-const REMOVING = "Whoever uses this key is refused from now on, at once. This cannot be undone; another key can be made.";
-const FIRST = "From then on everybody needs a key, you too. The first one is an admin key of all collections, " +
+const OPEN = "Everybody who reaches this server may do everything. The first key locks it: from then on everybody needs one.";
+const REMOVING = "The server refuses this key at once. This cannot be undone, but you can create another key.";
+const FIRST = "From then on everybody needs a key, including you. The first one is an admin key of all collections, " +
   "so that you can make the others with it.";
 
 /** @param {HTMLElement} view @param {App} app */
@@ -40,7 +40,7 @@ export async function show(view, app) {
 /** @param {App} app */
 async function keysTab(app) {
   if (!app.start.all) return [me(app), empty("Not for this key",
-    "Your key is one of some collections. Keys are made with an admin key of all collections.")];
+    "Your key is limited to some collections. Only an admin key of all collections can create keys.")];
   const keys = /** @type {Key[]} */ ((await get(address(["keys"]), app.signal)).keys);
   const add = button({ title: "Add a key", icon: "plus", kind: "main", onclick: () => addKey(app, keys) });
   return [me(app), h("div", { class: "row" }, h("h2", { class: "grow" }, "Keys"), keys.length > 0 ? add : ""),
@@ -66,7 +66,7 @@ function keyRow(app, key) {
   return h("tr", {}, h("td", { class: "strong" }, key.name, own && [" ", badge("you", "on")]),
     h("td", {}, badge(key.role, key.role === "admin" ? "on" : "")), h("td", {}, key.collections.join(", ") || "All"),
     h("td", { class: "nowrap" }, when(key.created)),
-    h("td", { class: "tight" }, button({ icon: "bin", label: own ? "The key that you use cannot be removed with itself"
+    h("td", { class: "tight" }, button({ icon: "bin", label: own ? "You cannot remove the key that you are using"
       : `Remove ${key.name}`, disabled: own, onclick: () => removeKey(app, key) })));
 }
 
@@ -93,12 +93,12 @@ async function addKey(app, keys) {
 /** @param {App} app @param {boolean} first @param {(asked: {name: string, role: string, collections: string[]}) => void} close */
 function keyForm(app, first, close) {
   const name = h("input", { type: "text", required: true, maxLength: 64, autocomplete: "off", placeholder: first ? "For example: admin"
-    : "For example: the name of who uses it" });
+    : "For example: the name of its user" });
   const roles = select(Object.entries(ROLES), first ? "admin" : "read", undefined, { disabled: first });
   const ticks = app.start.collections.map((collection) => h("input", { type: "checkbox", value: collection }));
   const some = h("fieldset", { class: "ticks", hidden: true }, h("legend", {}, "Which"),
     ticks.map((tick) => h("label", { class: "tick" }, tick, h("span", {}, tick.value))));
-  const which = select([["all", "All, also those to come"], ["some", "Only some"]], "all", (value) => { some.hidden = value !== "some"; },
+  const which = select([["all", "All, including future ones"], ["some", "Only some"]], "all", (value) => { some.hidden = value !== "some"; },
     { disabled: first });
   const wrong = h("p", { class: "small warned", role: "alert" });
   const submitted = (/** @type {Event} */ event) => {
@@ -116,12 +116,12 @@ function keyForm(app, first, close) {
 /** @param {string} name @param {string} token */
 function showToken(name, token) {
   const input = h("input", { type: "text", readOnly: true, value: token, class: "token", onfocus: () => input.select() });
-  return dialog(`The key ${name}`, (close) => [h("p", { class: "dialog-text" }, "Copy it now and keep it safe: it is shown this once."),
+  return dialog(`The key ${name}`, (close) => [h("p", { class: "dialog-text" }, "Copy it now and keep it safe: it is shown only once."),
     h("div", { class: "row end-field" }, h("div", { class: "grow" }, field("Key", input)),
       button({ title: "Copy", icon: "copy", kind: "line", onclick: async () => {
       input.select();
       await navigator.clipboard.writeText(token).catch(() => {
-        throw new Error("The browser does not allow that. Press Ctrl+C: the key is chosen.");
+        throw new Error("The browser does not allow that. Press Ctrl+C: the key is selected.");
       });
       say("Copied.");
     } })), h("div", { class: "row end" }, button({ title: "I have it", kind: "main", onclick: () => close(true) }))]);
@@ -142,7 +142,7 @@ async function healthTab(app) {
   return [h("dl", { class: "panel figures" }, figure("Version", app.start.version), h("div", {}, h("dt", {}, "Database"), database),
     figure("Language model", model || "none is set up"), figure("Collections", count(app.start.collections.length))),
     boxes.length > 0 ? h("div", { class: "col" }, boxes.map(({ name, box }) => h("section", { class: "col", "aria-label": name },
-      h("h2", {}, name), box))) : empty("No collections yet", "Their health is shown here.")];
+      h("h2", {}, name), box))) : empty("No collections yet", "Their health appears here.")];
 }
 
 /** @param {App} app @param {string} name */
@@ -158,8 +158,8 @@ async function health(app, name) {
 /** @param {App} app */
 async function opinionsTab(app) {
   const opinions = /** @type {Opinion[]} */ ((await get(address(["opinions"]), app.signal)).opinions);
-  if (opinions.length === 0) return empty("Nobody has said anything yet",
-    "Below each answer there is a thumb up and a thumb down. What people think is listed here.");
+  if (opinions.length === 0) return empty("No ratings yet",
+    "Ratings of answers (thumb up, thumb down) appear here.");
   const list = h("ul", { class: "opinions" }), bad = opinions.filter(({ good }) => !good).length;
   /** @param {string} which */
   const draw = (which) => fill(list, opinions.filter(({ good }) => which === "all" || good === (which === "good")).map(opinion));
@@ -180,7 +180,7 @@ function opinion(entry) {
 /** @param {App} app */
 async function spendingTab(app) {
   const spent = /** @type {Spent[]} */ ((await get(address(["spending"]), app.signal)).spending);
-  if (spent.length === 0) return empty("Nothing was asked yet", "What questions take of the language model is shown here, by key.");
+  if (spent.length === 0) return empty("No questions yet", "The usage of the language model by key appears here.");
   const sum = (/** @type {"questions" | "tokens" | "cost"} */ name) => spent.reduce((all, row) => all + (row[name] ?? 0), 0);
   /** @param {Spent} entry @param {string} kind */
   const row = (entry, kind) => h("tr", { class: kind }, h("td", {}, entry.name), h("td", { class: "number" }, count(entry.questions)),
@@ -189,6 +189,6 @@ async function spendingTab(app) {
     h("thead", {}, h("tr", {}, h("th", {}, "Key"), ["Questions", "Tokens", "Cost"].map((title) => h("th", { class: "number" }, title)))),
     h("tbody", {}, spent.map((entry) => row(entry, "")), spent.length > 1 && row({ name: "All", questions: sum("questions"),
       tokens: sum("tokens"), cost: spent.every((entry) => entry.cost === null) ? null : sum("cost") }, "strong")))),
-  h("p", { class: "hint" }, "Of questions that were asked in these pages. “Not known”: no price is set for the model",
+  h("p", { class: "hint" }, "The usage of questions asked on these pages. “Not known”: the model has no price",
     " (KGRAG_CHAT__PRICES).")];
 }

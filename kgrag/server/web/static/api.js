@@ -78,7 +78,7 @@ async function send(method, to, body, signal, accept) {
     reply = await fetch(to, { method, headers, body: form ? body : body === undefined ? null : JSON.stringify(body), signal: signal ?? null, cache: "no-store" });
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new ApiError("The server cannot be reached.", { remedy: "Look whether it runs, and try again.", kind: "Offline" });
+    throw new ApiError("The server cannot be reached.", { remedy: "Check that it runs, and try again.", kind: "Offline" });
   }
   if (reply.ok) return reply;
   if (reply.status === 401) {
@@ -110,7 +110,7 @@ export async function* events(to, signal) {
       part = await reader.read();
     } catch (error) {
       if (signal.aborted) throw error;
-      throw new ApiError("The connection to the server was lost.", { remedy: "It goes on as soon as the server answers.", kind: "Offline" });
+      throw new ApiError("The connection to the server was lost.", { remedy: "It continues as soon as the server answers.", kind: "Offline" });
     }
     if (part.done) return;
     text += part.value;

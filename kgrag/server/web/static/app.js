@@ -98,11 +98,11 @@ async function route() {
   view.className = first;
   view.scrollTop = 0;
   if (!load || (first === "admin" && !may("admin"))) {
-    fill(view, h("div", { class: "page-body" }, empty("There is no such page.", "It has moved, or the address is mistyped.", h("a", { class: "button main", href: "/" }, "Ask something"))));
+    fill(view, h("div", { class: "page-body" }, empty("There is no such page.", "It has moved, or the address has a typing error.", h("a", { class: "button main", href: "/" }, "Ask something"))));
     return;
   }
   if (present && !start.collections.includes(present)) {
-    fill(view, h("div", { class: "page-body" }, empty(`There is no collection “${present}”`, "It was removed, is called otherwise, or your key may not see it.",
+    fill(view, h("div", { class: "page-body" }, empty(`There is no collection “${present}”`, "It was removed or renamed, or your key may not see it.",
       h("a", { class: "button main", href: "/library?tab=collections" }, "See the collections"))));
     return;
   }

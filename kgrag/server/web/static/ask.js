@@ -77,10 +77,10 @@ class Talk {
     const name = this.collections.join(", ");
     const examples = h("div", { class: "examples" });
     fill(this.turns, h("div", { class: "hello" }, h("h1", {}, `Ask about ${name}`),
-      !this.app.start.model && h("p", { class: "no-model" }, icon("search"), "Search only: no language model configured. Passages are found, with the trail that leads to them."), examples));
+      !this.app.start.model && h("p", { class: "no-model" }, icon("search"), "Search only: no language model configured. kgrag finds passages and shows the trail to them."), examples));
     const [only = "", ...more] = this.collections, info = await get(address(["collections", only]), this.app.signal);
     if (!more.length && !info.counts.Passage) {
-      return fill(examples, empty(`${only} holds nothing yet`, this.app.may("write") ? "Add documents, and ask about them." : "Whoever may write to it can add documents.",
+      return fill(examples, empty(`${only} holds nothing yet`, this.app.may("write") ? "Add documents, and ask about them." : "Users who may write to it can add documents.",
         this.app.may("write") && h("a", { class: "button main", href: "/library" }, icon("upload"), "Add documents")));
     }
     const { questions } = await get(address(["collections", only, "examples"]), this.app.signal);
@@ -148,7 +148,7 @@ class Talk {
 
   /** Under somebody else's conversation. */
   foreign() {
-    return h("div", { class: "composer" }, h("form", {}, h("p", { class: "row" }, "This conversation is somebody else's, and can be read.",
+    return h("div", { class: "composer" }, h("form", {}, h("p", { class: "row" }, "This conversation belongs to somebody else; you can only read it.",
       h("a", { class: "button main", href: `/?collection=${encodeURIComponent(this.collections[0] ?? "")}` }, "Ask something yourself"))));
   }
 
@@ -170,7 +170,7 @@ class Talk {
     this.mode = field;
     fill(this.modes, field, h("span", { class: "quiet" }, `in ${this.collections.join(", ")}`),
       start.collections.length > 1 && button({ icon: "plus", label: "Choose collections", onclick: () => this.several() }),
-      this.instead && h("span", { class: "row" }, "This is a further version; the one before is kept, with what follows it.", button({ title: "Cancel", onclick: () => this.unedit() })),
+      this.instead && h("span", { class: "row" }, "This is another version; the previous one is kept, with its later questions.", button({ title: "Cancel", onclick: () => this.unedit() })),
       this.id && !this.instead && h("span", { class: "row" }, button({ icon: "plus", title: "New", onclick: () => this.app.go("/") }),
         button({ icon: "edit", label: "Rename this conversation", onclick: () => this.rename() }),
         button({ icon: "bin", label: "Remove this conversation", onclick: () => this.remove() })));
@@ -181,7 +181,7 @@ class Talk {
     const { start } = this.app;
     const listed = [...(start.model ? start.systems : []), ...start.retrievers.map(({ name, meaning }) => ({ name: `search: ${name}`, meaning }))];
     return dialog("Advanced", (/** @type {(value: string) => void} */ close) => [
-      h("p", { class: "hint" }, "Ways to answer, and after them ways to search."),
+      h("p", { class: "hint" }, "Systems that answer, then retrievers that only search."),
       h("ul", { class: "systems" }, listed.map(({ name, meaning }) => h("li", {}, button({ title: name, onclick: () => close(name) }), h("p", { class: "hint" }, meaning))))]);
   }
 
@@ -233,7 +233,7 @@ class Talk {
   }
 
   async remove() {
-    if (!await agreed("Remove this conversation?", "Its questions and answers go, for those whom you gave its address, too.", "Remove", true)) return;
+    if (!await agreed("Remove this conversation?", "This deletes its questions and answers, also for people who have its address.", "Remove", true)) return;
     await remove(address(["conversations", this.id]));
     await this.app.history();
     this.app.go("/");
@@ -283,7 +283,7 @@ class Talk {
     if (this.instead) {
       const before = this.instead, from = this.shown.findIndex((one) => one.turn.id === before), old = this.shown.splice(Math.max(0, from));
       for (const one of old) document.getElementById(`turn-${one.turn.id}`)?.remove();
-      if (old.length > 1) say("What followed is kept with the version before.", { action: { title: "Undo", does: () => this.version(before) }, seconds: 20 });
+      if (old.length > 1) say("Later questions stay with the previous version.", { action: { title: "Undo", does: () => this.version(before) }, seconds: 20 });
     }
     if (this.shown.length === 0) fill(this.turns);
     this.unedit();

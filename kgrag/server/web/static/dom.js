@@ -224,7 +224,7 @@ export function problem(error, ...actions) {
   const { status } = /** @type {{status?: number}} */ (error ?? {}), away = again && status !== undefined && (status === 0 || status >= 502);
   if (away) setTimeout(() => again.isConnected && again.click(), RETRY);
   return h("div", { class: "problem", role: "alert" }, icon("error"), h("div", {},
-    h("p", { class: "strong" }, message), remedy && h("p", {}, remedy), away && h("p", {}, "It is tried again by itself."), id && h("p", { class: "hint" }, `Request ${id}`),
+    h("p", { class: "strong" }, message), remedy && h("p", {}, remedy), away && h("p", {}, "kgrag will try again."), id && h("p", { class: "hint" }, `Request ${id}`),
     actions.length > 0 && h("div", { class: "row" }, actions)));
 }
 

@@ -824,7 +824,7 @@ export class GraphView {
       const more = await this.#expand(spot.node), before = this.#spots.size + this.#ties.size;
       if (!this.#spots.has(spot.id)) return; // removed meanwhile
       this.add(more);
-      if (this.#spots.size + this.#ties.size === before && !this.#cut) say("All that surrounds it is drawn.");
+      if (this.#spots.size + this.#ties.size === before && !this.#cut) say("All its neighbours are drawn.");
     } finally {
       spot.group.classList.remove("busy");
     }
@@ -894,7 +894,7 @@ export class GraphView {
     });
     box.addEventListener("input", () => { this.#find(box.value, true); });
     box.addEventListener("keydown", (event) => {
-      if (event.key === "Enter" && box.value.trim() && !this.#find(box.value, false)) say("No node in the drawing is called that.");
+      if (event.key === "Enter" && box.value.trim() && !this.#find(box.value, false)) say("No node in the drawing has this name.");
     });
     return h("div", { class: "graph-finder" }, icon("search"), box, this.options);
   }

@@ -37,7 +37,7 @@ class Duplicates {
     this.below = h("div", { class: "row more" });
     this.list.addEventListener("keydown", (event) => attempt(() => this.key(event)));
     let typing = 0;
-    const find = h("input", { type: "search", placeholder: "Only names with", "aria-label": "Only pairs in which a name has this",
+    const find = h("input", { type: "search", placeholder: "Only names with", "aria-label": "Only pairs with this in a name",
       oninput: () => {
       clearTimeout(typing);
       typing = setTimeout(() => { this.filter = find.value.trim(); void this.load(); }, TYPING);
@@ -45,8 +45,8 @@ class Duplicates {
     const kinds = select([["doubtful", "In doubt"], ["same", "Taken for the same"], ["apart", "Told apart"]], this.kind, (kind) => {
       this.kind = kind === "same" || kind === "apart" ? kind : "doubtful"; void this.load(); }, { "aria-label": "Which pairs" });
     this.element = h("div", { class: "col" }, h("p", { class: "quiet" },
-      "Texts call one thing by several names. What you say here counts once names are tied again: “Tie names” on the tab Work."),
-      !this.write && h("p", { class: "hint" }, "Your key may read only: pairs can be looked at, not decided."),
+      "Texts use several names for one entity. Your decisions take effect when names are linked again: “Link names” on the tab Work."),
+      !this.write && h("p", { class: "hint" }, "Your key may only read: you can see pairs, but not decide on them."),
       h("div", { class: "row" }, h("div", { class: "grow" }, find), h("div", {}, kinds)), this.told, this.bulk, this.list, this.below,
       this.write && h("p", { class: "hint keys" }, "Keys: ", ...["J", "next, ", "K", "the one before, ", "S", "the same, ", "N",
         "not the same, ", "X", "choose"].map((text, at) => at % 2 ? ` ${text}` : h("kbd", {}, text))));
@@ -112,10 +112,10 @@ class Duplicates {
 
   none() {
     if (this.filter) return empty("Nothing fits", `No pair has a name with “${this.filter}”.`);
-    if (this.decided > 0) return empty("All decided", "Have the names tied, so that searches follow what you said.",
+    if (this.decided > 0) return empty("All decided", "Link the names, so that searches use your decisions.",
       h("a", { class: "button main", href: "/library?tab=work" }, "Go to Work"));
-    return this.kind === "same" ? empty("No pairs", "No two names are taken for the same yet.") : empty("No doubt",
-      "No two names look as if they might be one thing's.");
+    return this.kind === "same" ? empty("No pairs", "No pairs are accepted yet.") : empty("No doubt",
+      "No two names look like one entity.");
   }
 
   /** @param {boolean} on */
@@ -152,7 +152,7 @@ class Duplicates {
   /** @param {{row: Row, same: boolean | null, before: Element | null}[]} decisions */
   undo(decisions) {
     const back = decisions.filter((one) => this.pending.includes(one));
-    if (back.length === 0) return say("It is kept already. Look for the pair under the other choice of the list.");
+    if (back.length === 0) return say("It is saved already. Look for the pair under the other filter of the list.");
     this.pending = this.pending.filter((one) => !back.includes(one));
     this.putBack(back);
   }

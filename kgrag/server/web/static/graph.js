@@ -35,7 +35,7 @@ class Page {
     this.first = nameBox("Find a name", (text) => this.names(text), (name) => this.named(name));
     this.second = nameBox("The other name", (text) => this.names(text), () => this.connected());
     this.second.element.hidden = true;
-    this.two = button({ icon: "path", title: "How are two connected", pressed: false,
+    this.two = button({ icon: "path", title: "How two are connected", pressed: false,
       onclick: () => this.ask(this.second.element.hidden) });
     this.told = h("div", { class: "graph-told", role: "status", hidden: true });
     this.over = h("div", { class: "graph-over", hidden: true });
@@ -49,7 +49,7 @@ class Page {
 
   /** Draw what the address asks for; without anything, the map. */
   async begin() {
-    if (!this.app.collection) return this.cover(empty("Nothing to draw yet", "Add documents, and their names are drawn here.", h("a", { class: "button main", href: "/library" }, "Add documents")));
+    if (!this.app.collection) return this.cover(empty("Nothing to draw yet", "Add documents to see their names here.", h("a", { class: "button main", href: "/library" }, "Add documents")));
     const { query } = this.app, name = query.get("name"), other = query.get("other"), passage = query.get("passage");
     if (name) this.first.input.value = name;
     if (name && other) {
@@ -99,7 +99,7 @@ class Page {
     const graph = await this.drawn("map", {});
     if (!graph) {
       const { counts } = await get(address(["collections", this.app.collection]), this.app.signal);
-      const text = counts.Passage ? "No names were found in the documents of this collection." : "Add documents to this collection, and their names are drawn here.";
+      const text = counts.Passage ? "No names were found in the documents of this collection." : "Add documents to this collection to see their names here.";
       throw new Nothing("No names yet", text, false);
     }
     this.drawing.add(graph);
@@ -108,7 +108,7 @@ class Page {
   /** What surrounds a name. @param {string} name */
   async look(name) {
     const graph = await this.drawn("around", { entity: name, edges: EDGES });
-    if (!graph) throw new Nothing(`Nothing is tied to “${name}”.`, "No name in this collection is like it. Look for another one.");
+    if (!graph) throw new Nothing(`Nothing is linked to “${name}”.`, "No name in this collection is similar. Try another one.");
     this.drawing.add(graph);
     const [start] = graph.nodes; // all paths begin there
     this.drawing.choose(start.id);
@@ -194,7 +194,7 @@ class Page {
     this.drawing.clear();
     for (const box of [this.first, this.second]) box.input.value = "";
     this.seek({});
-    this.cover(empty("Nothing is drawn", "Find a name to see what surrounds it.",
+    this.cover(empty("Nothing is drawn", "Find a name to see its neighbours.",
       button({ title: "Show the map", kind: "line", onclick: () => this.showMap() })));
     this.first.input.focus();
   }

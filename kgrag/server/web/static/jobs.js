@@ -22,7 +22,7 @@ const NO_MODEL = "No language model is set up on this server.";
 
 /** @type {Record<string, string>} */
 const TITLES = {
-  ingest: "Read files", extract: "Extract facts", tag: "Link to Wikipedia", resolve: "Tie names", tree: "Build topics",
+  ingest: "Read files", extract: "Extract facts", tag: "Link to Wikipedia", resolve: "Link names", tree: "Build topics",
   communities: "Find communities", delete: "Delete", prune: "Delete documents without a file", watched: "Read the watched folder",
 };
 /** How a state is told, the class of its badge and its icon. @type {Record<State, [string, string, string]>} */
@@ -33,13 +33,13 @@ const STATES = {
 /** @type {Work[]} */
 const WORKS = [
   { kind: "extract", icon: "edit", title: "Extract facts", asks: "always",
-    does: "A language model reads each passage once and writes down who does what to whom. Searches that follow facts become better." },
-  { kind: "resolve", icon: "path", title: "Tie names", asks: "if wanted",
-    does: "Finds names that mean one thing, such as “Scott” and “Robert Falcon Scott”, and ties them: a search for one finds both." },
+    does: "A language model reads each passage once and extracts its facts. This improves searches that follow facts." },
+  { kind: "resolve", icon: "path", title: "Link names", asks: "if wanted",
+    does: "Finds names of one entity, such as “Scott” and “Robert Falcon Scott”, and links them: a search for one finds both." },
   { kind: "tree", icon: "library", title: "Build topics", asks: "if wanted",
-    does: "Groups passages that speak of one matter and sums them up, level by level, for questions about the whole." },
+    does: "Groups passages by topic and summarises them, level by level, for questions about the whole collection." },
   { kind: "communities", icon: "graph", title: "Find communities", asks: "if wanted",
-    does: "Finds groups of names that are closely connected, and writes a report on each." },
+    does: "Finds groups of closely connected names, and writes a report on each." },
 ];
 
 /**
@@ -143,7 +143,7 @@ class JobList {
         await pause(open > 0 ? OFTEN : SELDOM, signal);
       } catch (error) {
         if (signal.aborted) return;
-        fill(this.told, problem(error, h("span", { class: "quiet" }, "It is tried again by itself.")));
+        fill(this.told, problem(error, h("span", { class: "quiet" }, "kgrag will try again.")));
         open = -1;
         await pause(SELDOM, signal);
       }
@@ -161,7 +161,7 @@ class JobList {
     for (const job of jobs) this.rows.get(job.id)?.update(job);
     this.element.removeAttribute("aria-busy");
     fill(this.told, this.rows.size === 0 && empty("No jobs yet",
-      "What is read or worked out in the background is shown here, with how far it is."));
+      "Background jobs and their progress appear here."));
     return jobs.filter((job) => !isOver(job)).length;
   }
 
@@ -215,8 +215,8 @@ class JobRow {
       h("div", { class: "row" }, h("h3", {}, titleOf(job)), this.named && h("span", { class: "quiet" }, job.collection),
         this.stopping && !isOver(job) ? badge("Stopping", "warn", "stop") : badge(title, kind, symbol), h("span", { class: "space" }),
         h("span", { class: "hint" }, whenOf(job)), this.actions()),
-      waits && h("p", { class: "hint" }, "It begins within a minute, and can be undone until then."),
-      state === "queued" && !waits && h("p", { class: "hint" }, "It begins when the jobs before it are done."),
+      waits && h("p", { class: "hint" }, "It starts within a minute; until then you can undo it."),
+      state === "queued" && !waits && h("p", { class: "hint" }, "It starts when the jobs before it are done."),
       state === "running" && this.bar, state === "running" && this.how,
       state === "failed" && h("p", {}, h("span", { class: "strong" }, job.error), " ", job.remedy),
       isOver(job) && resultOf(job));
@@ -308,9 +308,9 @@ function resultWords({ kind, result: values, parameters }) {
     }
     case "extract": return `${some("passages", "passage")} read, ${some("triples", "fact")} found.${left}`;
     case "resolve": {
-      const tied = parameters["apply"] ? "" : " Nothing was tied.";
-      const are = number("same") === 1 ? "is" : "are";
-      return `${some("names", "name")} compared: ${some("same", "pair")} ${are} one thing's, ${count(number("doubtful"))} in doubt.${tied}`;
+      const tied = parameters["apply"] ? "" : " Nothing was linked.";
+      const mean = number("same") === 1 ? "means" : "mean";
+      return `${some("names", "name")} compared: ${some("same", "pair")} ${mean} one entity, ${count(number("doubtful"))} in doubt.${tied}`;
     }
     case "tree": return `${some("written", "summary", "summaries")} written on ${some("levels", "level")}.${left}`;
     case "communities": return `${some("written", "report")} written on ${some("levels", "level")}.${left}`;
@@ -339,7 +339,7 @@ export function workTab(app) {
 /** @param {App} app @param {Work} work */
 function workCard(app, work) {
   const model = app.start.model !== "", always = work.asks === "always";
-  const why = !app.may("write") ? "Your key may read only." : always && !model ? NO_MODEL : "";
+  const why = !app.may("write") ? "Your key may only read." : always && !model ? NO_MODEL : "";
   const asks = h("input", { type: "checkbox", disabled: !model || why !== "" });
   const note = always ? model && `Asks ${app.start.model}; you see what it takes before.` : !model && `${NO_MODEL} It works without one.`;
   const run = button({ title: "Begin", icon: "play", kind: "line", label: `Begin: ${work.title}`, disabled: why !== "",
@@ -367,7 +367,7 @@ async function begun(app, work, asks) {
 function estimated(app, work, close) {
   const note = h("div", { class: "dialog-text", "aria-live": "polite" }), yes = button({ title: "Begin", kind: "main", disabled: true,
     onclick: () => close(true) });
-  fill(note, loading("Looking what that takes"));
+  fill(note, loading("Estimating the cost"));
   void get(address(["collections", app.collection, "estimates", work.kind]), app.signal).then((/** @type {Estimate} */ estimate) => {
     fill(note, estimate.calls > 0 && h("dl", { class: "figures" }, figure("Calls", count(estimate.calls)), figure("Tokens", count(estimate.tokens)),
       figure("Price", estimate.cost === null ? "not known" : `at most ${money(estimate.cost)}`)), h("ul", { class: "plain small quiet" },

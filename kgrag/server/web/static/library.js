@@ -91,7 +91,7 @@ function look(app, collection) {
 
 /** @param {App} app */
 function nothingYet(app) {
-  if (!app.may("write")) return empty("There is nothing here yet", "Your key may read only. Whoever runs the server can add documents.");
+  if (!app.may("write")) return empty("There is nothing here yet", "Your key may only read. The operator of the server can add documents.");
   return addTo(app, "default");
 }
 
@@ -144,7 +144,7 @@ function watchedPanel(app, state) {
   return h("section", { class: "panel col", "aria-label": "Watched folder" },
     h("div", { class: "row" }, icon("folder"), h("p", { class: "grow text" }, h("span", { class: "strong" }, `Watched folder: ${state.folder}`), `, ${facts}`),
       app.may("write") && look),
-    !state.present && h("p", { class: "quiet", role: "alert" }, "The folder is not there now. Whoever runs the server can mount or make it."),
+    !state.present && h("p", { class: "quiet", role: "alert" }, "The folder is missing. The operator of the server can mount or create it."),
     state.present && state.error && h("p", { class: "quiet", role: "alert" }, state.error),
     state.problems.length > 0 && h("details", {}, h("summary", {}, counted(state.problems.length, "problem")), h("ul", { class: "plain small" },
       state.problems.map(({ place, message }) => h("li", { class: "text" }, `${place}: ${sentence(message)}`)))));
@@ -199,7 +199,7 @@ class Documents {
 
   none() {
     if (this.write) return addTo(this.app, this.app.collection, true);
-    return empty("This collection is empty", "Your key may read only. Whoever runs the server can add documents.");
+    return empty("This collection is empty", "Your key may only read. The operator of the server can add documents.");
   }
 
   /** @param {{documents: Listed[], after: string | null}} page */
@@ -216,7 +216,7 @@ class Documents {
       this.write && button({ title: "Add files", icon: "upload", kind: "main", onclick: async () => add(await picked()) }),
       this.write && button({ title: "Add a folder", icon: "folder", kind: "line",
         onclick: async () => add(await picked({ folder: true })) })),
-    !this.write && h("p", { class: "hint" }, "Your key may read only: documents can be opened, not added or deleted."),
+    !this.write && h("p", { class: "hint" }, "Your key may only read: you can open documents, but not add or delete them."),
     this.waiting, this.bulk, this.said,
     h("div", { class: "table-box" }, h("table", { class: "documents" },
       h("thead", {}, h("tr", {}, this.write && h("th", { class: "tight" }, this.all), h("th", {}, "Document"),
@@ -352,7 +352,7 @@ class Documents {
     const undo = button({ title: "Undo", icon: "again", kind: "line", onclick: async () => {
       undo.disabled = undone = true;
       const now = /** @type {Job[]} */ (await Promise.all(jobs.map((job) => remove(address(["jobs", job.id])))));
-      if (now.some((job) => job.state === "done")) say("Some were deleted already.", { error: true });
+      if (now.some((job) => job.state === "done")) say("Some were already deleted.", { error: true });
       note.remove();
       this.fade(keys, false);
       await this.again();
@@ -394,7 +394,7 @@ class Documents {
 /** @param {Listed} entry */
 function stateOf(entry) {
   return h("div", { class: "states" }, entry.problems.length > 0 ? badge("Problem", "warn", "warn") : badge("Read", "ok", "check"),
-    entry.held && h("span", { class: "hint nowrap", title: "The server keeps the file that it was read from." }, "File kept"));
+    entry.held && h("span", { class: "hint nowrap", title: "The server keeps the original file." }, "File kept"));
 }
 
 /** Keys by the limits of one request. @param {string[]} keys */
@@ -424,7 +424,7 @@ async function problemsTab(app) {
   const list = h("ul", { class: "works-off" }, files.map((one) => fileProblem(app, one)));
   return [files.length > 0 ? h("h2", {}, "Files that could not be read") : false, list, h("h2", {}, "The collection"),
     findings.length > 0 ? h("div", { class: "col" }, findings.map((one) => findingPanel(app, one, app.collection)))
-      : empty("All is well", "Nothing is broken, and no work is left.")].filter((one) => one instanceof Node);
+      : empty("All is well", "Nothing is broken, and no work is pending.")].filter((one) => one instanceof Node);
 }
 
 /** @typedef {{place: string, message: string, ended: string}} FileProblem */
@@ -487,7 +487,7 @@ const HELP = [[/^names to merge/, "names", "Look at the names"], [/^(not )?(extr
 export function findingPanel(app, finding, collection) {
   const [title, kind, symbol] = LEVELS[finding.level], help = collection === app.collection && HELP.find(([name]) => name.test(finding.name));
   const command = /\bkgrag [a-z]|Neo4j/.test(finding.remedy), nothing = /^Nothing is to be done/.test(finding.remedy);
-  const remedy = command && !app.may("admin") ? "Whoever runs the server can mend this." : finding.remedy;
+  const remedy = command && !app.may("admin") ? "The operator of the server can fix this." : finding.remedy;
   return h("section", { class: "panel col finding", "aria-label": finding.name }, h("div", { class: "row" },
     badge(nothing ? "Good to know" : title, kind, nothing ? "check" : symbol), h("p", { class: "grow" }, finding.message),
     help && h("a", { class: "button line", href: `/library?tab=${help[1]}` }, help[2])),
@@ -514,10 +514,10 @@ async function collectionsTab(app) {
     if (!fresh.hidden) fresh.querySelector("input")?.focus();
   } });
   return [h("div", { class: "row" }, 
-    h("p", { class: "quiet grow" }, "A collection is what one searches at a time. The one that is open is shown on all pages."),
+    h("p", { class: "quiet grow" }, "You search one collection at a time. All pages show the open one."),
     app.may("write") && open), fresh,
   visible.length > 0 ? h("div", { class: "cards" }, visible.map((info) => collectionCard(app, info)))
-    : empty("No collections yet", "A collection is made when files are added to it.")];
+    : empty("No collections yet", "Adding files creates a collection.")];
 }
 
 /** @param {App} app @param {Info} info */

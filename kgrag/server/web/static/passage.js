@@ -11,7 +11,7 @@ import { figures, fileName, marked, original, pageView } from "./sources.js";
  */
 
 const AROUND = {
-  MENTIONS: "Names in it", ABOUT: "What its title names", HAS_KEYWORD: "Keywords", NAMES: "Words", SIMILAR: "Passages like it", NEXT: "Before and after it",
+  MENTIONS: "Names in it", ABOUT: "Names of its title", HAS_KEYWORD: "Keywords", NAMES: "Words", SIMILAR: "Passages like it", NEXT: "Before and after it",
   CONTAINS: "Its page", REFERS_TO: "Figures", STATES: "Facts stated in it", HAS_PASSAGE: "Its document", OF_TABLE: "Its table", RETRIEVED: "Found by kept answers", FOUND: "Found by kept answers",
   CITES: "Cited by kept answers", SUMMARISES: "Topics",
 };
@@ -34,7 +34,7 @@ async function showPassage(view, app, collection, id) {
     head(collection, passage.title, passage),
     h("div", { class: "beside" },
       h("div", { class: "col" }, page, h("section", { class: "panel" }, h("h2", {}, "Its text"), marked(passage.text, part), figures(collection, passage.figures))),
-      h("section", { class: "panel col", "aria-label": "What stands around it" }, h("h2", {}, "What stands around it"), around(edges, collection)))));
+      h("section", { class: "panel col", "aria-label": "Its context" }, h("h2", {}, "Its context"), around(edges, collection)))));
   if (passage.page !== null) await draw(page, collection, passage, undefined, part);
 }
 
@@ -90,7 +90,7 @@ function around(edges, collection) {
     const kind = /** @type {Record<string, string>} */ (AROUND)[edge.type] ?? edge.type;
     kinds.set(kind, [...kinds.get(kind) ?? [], edge]);
   }
-  if (kinds.size === 0) return h("p", { class: "quiet" }, "Nothing is tied to it.");
+  if (kinds.size === 0) return h("p", { class: "quiet" }, "Nothing is linked to it.");
   return h("dl", { class: "around" }, [...kinds].map(([kind, ties]) => [
     h("dt", {}, kind, h("span", { class: "badge" }, count(new Set(ties.map((edge) => edge.id || edge.name)).size + hidden(ties)))),
     h("dd", {}, ties.filter((edge, at) => ties.findIndex((one) => (one.id || one.name) === (edge.id || edge.name)) === at).map((edge) => neighbour(edge, collection)))]).flat());

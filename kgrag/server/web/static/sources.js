@@ -65,7 +65,7 @@ export class Sources {
   /** Be there before there is something to show, so that nothing moves when there is. */
   wait() {
     this.have([]);
-    fill(this.body, h("p", { class: "quiet" }, "Sources stand here as soon as they are found."));
+    fill(this.body, h("p", { class: "quiet" }, "Sources appear here as soon as they are found."));
     this.element.hidden = false;
   }
 
@@ -195,7 +195,7 @@ export function pageView(page, title, turn, seek = true) {
     button({ icon: "right", label: "Next page", disabled: page.number >= page.pages, onclick: () => turn(page.number + 1) }),
     button({ icon: "minus", label: "Smaller", onclick: () => to(zoom - .5) }), button({ icon: "plus", label: "Larger", onclick: () => to(zoom + .5) }),
     page.confidence !== null && h("span", { class: "hint" }, `Recognised from a picture, ${Math.floor(page.confidence * 100)} % sure.`),
-    page.boxes.length === 0 && h("span", { class: "hint" }, "The passage does not stand on this page.")), figure);
+    page.boxes.length === 0 && h("span", { class: "hint" }, "The passage is not on this page.")), figure);
 }
 
 /** The way to the file that a document was read from. @param {string} collection @param {string} key */

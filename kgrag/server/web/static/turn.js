@@ -132,7 +132,7 @@ export class TurnView {
     fill(this.content,
       end === "failed" ? problem({ message: said, remedy: turn.error?.remedy }, ask)
         : said && h("p", { class: "remark ending", role: role ?? "note" }, icon(role ? "warn" : "search"), h("span", { class: "text" }, said), ask),
-      sources.some((source) => source.gone && (source.number !== null || !answer)) && h("p", { class: "row small stale", role: "note" }, icon("warn"), "Documents that this rests on were removed or changed since.",
+      sources.some((source) => source.gone && (source.number !== null || !answer)) && h("p", { class: "row small stale", role: "note" }, icon("warn"), "Documents behind this answer were removed or changed since.",
         this.shown.mine && button({ title: "Ask again", icon: "again", onclick: () => this.place.again(turn) })),
       ...answer?.text ? this.answered(answer) : [this.text.hasChildNodes() && this.text],
       this.over && !answer?.text && (turn.state === "done" || sources.length > 0) && this.found(end !== "searched"),
@@ -234,12 +234,12 @@ export class TurnView {
     }
     this.shown.turn = await post(address(["turns", turn.id, "opinion"]), { good, remark });
     this.draw();
-    if (good !== null) say("Thank you. Whoever looks after the collection sees it.");
+    if (good !== null) say("Thank you. The maintainers of the collection will see it.");
   }
 
   async download() {
     const kind = await dialog("Download", (/** @type {(value: "md" | "json") => void} */ close) => [h("div", { class: "row" },
-      button({ title: "Markdown, to be read", icon: "file", kind: "line", onclick: () => close("md") }),
+      button({ title: "Markdown, for reading", icon: "file", kind: "line", onclick: () => close("md") }),
       button({ title: "JSON, with all evidence", icon: "file", kind: "line", onclick: () => close("json") }))]);
     if (!kind) return;
     const text = kind === "md" ? inMarkdown(this.shown) : JSON.stringify(await get(address(["turns", this.shown.turn.id, "result"])), null, 1);
@@ -263,7 +263,7 @@ export class TurnView {
 /** @param {Turn} turn */
 async function share(turn) {
   await navigator.clipboard.writeText(`${location.origin}/ask/${turn.conversation}?turn=${turn.id}`);
-  say("The address is copied. Whoever may see the collection can open it.");
+  say("The address is copied. Everybody who may see the collection can open it.");
 }
 
 /** @param {Step[]} steps */
@@ -293,11 +293,11 @@ function stepList(steps) {
  * @type {Record<string, {said?: string, open?: boolean, again?: boolean, role?: string}>}
  */
 const ENDS = {
-  deadline: { said: "Cut short: the time for an answer ran out. This was written until then.", again: true, role: "alert" },
-  connection: { said: "Cut short: the language model failed. This was written until then.", again: true, role: "alert" },
+  deadline: { said: "Cut short: the answer timed out. This is the text so far.", again: true, role: "alert" },
+  connection: { said: "Cut short: the language model failed. This is the text so far.", again: true, role: "alert" },
   length: { said: "Cut short.", role: "alert" },
-  partial: { said: "A step of the search failed; this answer is made from what there was.", again: true, role: "alert" },
-  stopped: { said: "Stopped. This was written until then." },
+  partial: { said: "A step of the search failed; this answer rests on the other steps.", again: true, role: "alert" },
+  stopped: { said: "Stopped. This is the text so far." },
   unwritten: { said: "Stopped." },
   failed: {},
   abstained: { said: "The model did not find it in #.", open: true },
@@ -322,7 +322,7 @@ export const opened = (shown) => shown.sources.some((source) => source.number !=
 function words(shown) {
   const { turn, answer, sources } = shown, end = ending(shown), read = sources.filter((source) => source.read).length || sources.length;
   const detail = end === "connection" || end === "unwritten" ? turn.error?.error : end === "length" || end === "partial" ? answer?.problem : "";
-  if (end === "failed") return turn.error?.kind === "DeadlineError" ? "The time for an answer ran out." : turn.error?.error ?? "";
+  if (end === "failed") return turn.error?.kind === "DeadlineError" ? "The answer timed out." : turn.error?.error ?? "";
   return [ENDS[end]?.said?.replace("#", read === 0 ? "the documents" : read === 1 ? "the passage that was read" : `these ${read} passages`), detail].filter(Boolean).join(" ");
 }
 

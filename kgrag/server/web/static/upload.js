@@ -44,7 +44,7 @@ export const allUploads = () => [...uploads.values()];
  * @param {Named[]} files
  */
 export function upload(app, collection, files) {
-  if (files.length === 0) return say("There is no file to read in there.");
+  if (files.length === 0) return say("The folder has no readable file.");
   let current = uploads.get(collection);
   if (!current) {
     current = new Upload(app, collection);
@@ -174,7 +174,7 @@ class Upload extends EventTarget {
       if (signal.aborted) return part.forEach((item) => this.set(item, "stopped"));
       const { status, message, remedy } = /** @type {ApiError} */ (error);
       if (AGAIN.includes(status) && tries > 1) {
-        this.trouble = `${message} It is tried again by itself.`;
+        this.trouble = `${message} kgrag will try again.`;
         for (const item of part) this.set(item, "waiting");
         this.changed();
         await pause(2000 * 2 ** (TRIES - tries), signal);
@@ -231,9 +231,9 @@ class Upload extends EventTarget {
       } catch (error) {
         const { status, message } = /** @type {ApiError} */ (error);
         if (status === 404) for (const item of this.open.shift()?.items ?? []) this.set(item, "problem",
-          "The server does not know its job any more.");
+          "The server no longer has its job.");
         else {
-          this.trouble = `${message} It is tried again by itself.`;
+          this.trouble = `${message} kgrag will try again.`;
           await pause(3000);
         }
       }
@@ -268,7 +268,7 @@ class Upload extends EventTarget {
       if (job.state === "cancelled") this.set(item, "stopped");
       else if (job.state === "failed") this.set(item, "problem", `${job.error} ${job.remedy}`.trim());
       else if (problems.length >= LISTED && !names?.has(item.name)) this.set(item, "problem", "It could not be read.");
-      else this.set(item, "read", others.has(item.name) ? "Another file of this name was sent at the same time. The one that was sent last is kept." : "");
+      else this.set(item, "read", others.has(item.name) ? "Another file of this name was uploaded at the same time. The last one was kept." : "");
     }
     const fresh = this.fresh && job.state === "done";
     if (this.fresh) await this.app.begin();
@@ -302,8 +302,8 @@ function sent(collection, part, signal, progress) {
   return new Promise((resolve, reject) => {
     const form = new FormData(), request = new XMLHttpRequest();
     for (const { file, name } of part) form.append("files", file, name);
-    const offline = () => reject(new ApiError("The server cannot be reached, or a file cannot be read any more.",
-      { remedy: "Look whether both are there, and send again.", kind: "Offline" }));
+    const offline = () => reject(new ApiError("The server cannot be reached, or a file is no longer readable.",
+      { remedy: "Check that both exist, and send it again.", kind: "Offline" }));
     request.upload.addEventListener("progress", (event) => progress(event.lengthComputable ? Math.min(.999, event.loaded / event.total) : 0));
     request.addEventListener("load", () => {
       if (request.status === 202) return resolve(request.response);
@@ -478,7 +478,7 @@ class UploadPanel {
     const { upload } = this, { number } = upload, all = upload.items.length, finished = all - number.waiting - number.sending - number.stopped;
     const failed = number.problem + number.partly, read = number.read + number.partly;
     fill(this.title, upload.over ? summary(upload) : `Adding ${counted(all, "file")} to ${upload.collection}`);
-    const text = upload.over ? summary(upload) : upload.sending ? `Sending ${counted(all, "file")}.` : "All files are sent. They are being read.";
+    const text = upload.over ? summary(upload) : upload.sending ? `Sending ${counted(all, "file")}.` : "All files are uploaded. kgrag is reading them.";
     if (this.said.textContent !== text) this.said.textContent = text;
     this.trouble.textContent = upload.trouble;
     this.sent.show(finished, all, upload.sending && [upload.pace.rate > 0 && `${size(Math.round(upload.pace.rate))} a second`,
