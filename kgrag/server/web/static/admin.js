@@ -1,4 +1,4 @@
-// The Admin pages: keys, all jobs, the health of collections, what people said of answers, and what was spent.
+// The Admin pages: keys, all jobs, the health of collections, ratings of answers, and usage.
 import { address, get, post, remove } from "./api.js";
 import { agreed, button, count, counted, dialog, empty, field, fill, h, icon, problem, say, select, when } from "./dom.js";
 import { badge, figure, into, jobList, money } from "./jobs.js";
@@ -50,7 +50,7 @@ async function keysTab(app) {
         h("tbody", {}, keys.map((key) => keyRow(app, key)))))];
 }
 
-/** Who looks at this. @param {App} app */
+/** The visitor and the rights of their key. @param {App} app */
 function me(app) {
   const { name, role, all, locked, collections } = app.start;
   return h("section", { class: "panel row me", "aria-label": "You" }, icon("person"), h("div", { class: "grow" },
@@ -78,7 +78,7 @@ async function removeKey(app, key) {
   app.go("/admin");
 }
 
-/** @param {App} app @param {Key[]} keys those there are */
+/** @param {App} app @param {Key[]} keys all keys */
 async function addKey(app, keys) {
   const first = keys.length === 0;
   const key = await dialog(first ? "The first key" : "Add a key",

@@ -1,6 +1,6 @@
-// The server's REST API, as pages use it. Whatever fails becomes an ApiError that says what to do.
+// Calls of the REST API. Every failure becomes an ApiError with a remedy.
 
-/** What the server, or the way to it, says is wrong. */
+/** An error of the server or of the connection. */
 export class ApiError extends Error {
   /**
    * @param {string} message
@@ -16,7 +16,7 @@ export class ApiError extends Error {
 }
 
 /**
- * An address below /api/v1: parts of a path, each encoded, and what stands behind the question mark.
+ * Return an address below /api/v1 from encoded parts of a path and a query.
  * @param {string[]} path
  * @param {Record<string, string | number | boolean | string[] | null | undefined>} [query]
  */
@@ -32,10 +32,10 @@ export function address(path, query = {}) {
 }
 
 /**
- * What the server replies, as JSON. Raises ApiError; after a session has ended, the page of the login is opened.
+ * Return the JSON reply of the server. Raises ApiError; opens the login page if the session has ended.
  * @param {string} method
  * @param {string} to
- * @param {unknown} [body] sent as JSON; a FormData as it is
+ * @param {unknown} [body] sent as JSON, or unchanged if it is FormData
  * @param {AbortSignal} [signal]
  * @returns {Promise<any>}
  */
@@ -53,7 +53,7 @@ export const post = (to, body) => call("POST", to, body);
 /** @param {string} to */
 export const remove = (to) => call("DELETE", to);
 
-/** Open a file of the server in a tab of its own. Raises ApiError for a missing file. @param {string} to */
+/** Open a file of the server in a new tab. Raises ApiError for a missing file. @param {string} to */
 export async function openFile(to) {
   const reply = await send("GET", to, undefined, undefined, "*/*");
   await reply.body?.cancel();
@@ -74,7 +74,7 @@ async function send(method, to, body, signal, accept) {
   if (body !== undefined && !form) headers["Content-Type"] = "application/json";
   let reply;
   try {
-    // no-store: a browser has requests of one address wait for each other where it may keep the reply
+    // no-store: otherwise the browser queues requests of one address
     reply = await fetch(to, { method, headers, body: form ? body : body === undefined ? null : JSON.stringify(body), signal: signal ?? null, cache: "no-store" });
   } catch (error) {
     if (signal?.aborted) throw error;
@@ -94,7 +94,7 @@ async function send(method, to, body, signal, accept) {
 }
 
 /**
- * The server-sent events of an address, as they come. Raises ApiError, also for an event `error`.
+ * Yield the server-sent events of an address. Raises ApiError, also for an event `error`.
  * @param {string} to
  * @param {AbortSignal} signal
  * @returns {AsyncGenerator<{name: string, data: any}>}

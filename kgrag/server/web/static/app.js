@@ -1,9 +1,9 @@
-// The frame of all pages: where one is, the collection that is looked at, and which module shows what.
+// The frame of all pages: navigation, the open collection, and the module of each page.
 import { address, ApiError, get } from "./api.js";
 import { attempt, button, empty, fill, h, icon, loading, place, problem, select } from "./dom.js";
 
 /**
- * What a page begins with; see GET /api/v1/start.
+ * The data of a page at its start; see GET /api/v1/start.
  * @typedef {{version: string, name: string, role: "read" | "write" | "admin", all: boolean, locked: boolean, model: string,
  *   fast: string, thorough: string, search: string, systems: {name: string, meaning: string}[],
  *   retrievers: {name: string, meaning: string}[], collections: string[], looks: Record<string, string>,
@@ -11,7 +11,7 @@ import { attempt, button, empty, fill, h, icon, loading, place, problem, select 
  */
 
 /**
- * What a page works with. `signal` ends when the page is left, `collection` is the chosen one, "" where there is none.
+ * The context of a page. `signal` aborts when the page is left; `collection` is the open one, or "".
  * @typedef {{start: Start, collection: string, path: string[], query: URLSearchParams, signal: AbortSignal,
  *   go: (to: string, its?: {replace?: boolean, quiet?: boolean}) => void, title: (text: string) => void,
  *   may: (role: "write" | "admin") => boolean, history: () => Promise<void>, begin: () => Promise<void>, about: (collection: string) => void}} App
@@ -40,13 +40,13 @@ let leaving = new AbortController();
 /** @param {string} role */
 const may = (role) => ROLES.indexOf(start.role) >= ROLES.indexOf(role);
 
-/** The collection that an address names, "" for none. */
+/** The collection in an address, or "". */
 function named() {
   const [first = "", second = ""] = location.pathname.split("/").filter(Boolean);
   return new URLSearchParams(location.search).get("collection") ?? (first in OTHERS ? decodeURIComponent(second) : "");
 }
 
-/** The collection that is looked at: of the address, else what this tab, and then any tab, looked at last. */
+/** The open collection: of the address, or the last one of this tab, or of any tab. */
 function chosen() {
   for (const name of [named(), sessionStorage.getItem(KEPT) ?? "", localStorage.getItem(KEPT) ?? ""]) {
     if (start.collections.includes(name)) return name;
@@ -54,13 +54,13 @@ function chosen() {
   return start.collections.includes("default") ? "default" : start.collections[0] ?? "";
 }
 
-/** Look at a collection from now on, in this tab, and in new ones. @param {string} name */
+/** Open a collection in this tab and in new ones. @param {string} name */
 function keep(name) {
   sessionStorage.setItem(KEPT, name);
   localStorage.setItem(KEPT, name);
 }
 
-/** An address of a page with the collection that it is about. @param {string} to */
+/** The address of a page with its collection. @param {string} to */
 function whole(to) {
   const target = new URL(to, location.origin), name = chosen();
   if (!/^\/(ask|library|graph|admin)?$/.test(target.pathname) || target.searchParams.has("collection") || !name) return to;
@@ -68,12 +68,12 @@ function whole(to) {
   return target.pathname + target.search + target.hash;
 }
 
-/** Learn again what there is. */
+/** Reload the data of the start. */
 async function begin() {
   start = await get("/api/v1/start");
 }
 
-/** @param {string} to @param {{replace?: boolean, quiet?: boolean}} [options] `quiet`: the page that is shown stays */
+/** @param {string} to @param {{replace?: boolean, quiet?: boolean}} [options] `quiet`: keep the current page */
 function go(to, options = {}) {
   to = whole(to);
   if (options.replace) history.replaceState(null, "", to);
@@ -82,7 +82,7 @@ function go(to, options = {}) {
   else frame();
 }
 
-/** Show the page of the address. */
+/** Show the page of the current address. */
 async function route() {
   leaving.abort();
   leaving = new AbortController();
@@ -122,7 +122,7 @@ async function route() {
   }
 }
 
-/** Draw what is around the page. */
+/** Draw the frame of the page. */
 function frame() {
   const first = location.pathname.split("/")[1] || "ask";
   const collection = chosen();
@@ -142,12 +142,12 @@ function frame() {
   showCurrent();
 }
 
-// The conversations at the side: by day, with a search, older ones by pages.
+// The list of conversations: grouped by day, with a search, older ones page by page.
 const finder = h("input", { type: "search", placeholder: "Find a conversation", "aria-label": "Find a conversation", hidden: true });
 const list = h("div", {}), more = button({ title: "Older", icon: "down", onclick: () => showHistory(past.before ?? "") });
 const talks = h("div", { class: "history" }, finder, list, more);
 /**
- * Those that are shown, and their links. `before`: where the next page begins, null for nowhere; `searched`: the words that they have.
+ * The listed conversations and their links. `before`: start of the next page, or null; `searched`: the words of the search.
  * @type {{rows: Heading[], links: Map<string, HTMLAnchorElement>, before: string | null, searched: string, timer: number, asked: number}}
  */
 const past = { rows: [], links: new Map(), before: null, searched: "", timer: 0, asked: 0 };
@@ -157,7 +157,7 @@ finder.addEventListener("input", () => {
 });
 new IntersectionObserver(([seen]) => { if (seen?.isIntersecting) more.click(); }).observe(more);
 
-/** Show the newest conversations of the visitor, or those before a moment as well. @param {string} [before] */
+/** Show the newest conversations of the visitor, and with a moment also earlier ones. @param {string} [before] */
 async function showHistory(before = "") {
   const mine = ++past.asked, search = finder.value.trim();
   const page = /** @type {{conversations: Heading[], before: string | null}} */ (await get(address(["conversations"], { limit: TOGETHER, search, before })));
@@ -182,18 +182,18 @@ async function showHistory(before = "") {
   showCurrent();
 }
 
-/** Mark the conversation that is shown. */
+/** Mark the current conversation. */
 function showCurrent() {
   for (const link of list.querySelectorAll("a")) link.ariaCurrent = link.pathname === location.pathname ? "true" : null;
 }
 
-/** The day of a moment, in words where it is near. @param {string} moment ISO 8601 */
+/** The day of a moment, in words if it is recent. @param {string} moment ISO 8601 */
 function dayOf(moment) {
   const days = Math.floor((new Date().setHours(24, 0, 0, 0) - Date.parse(moment)) / 86_400_000);
   return days <= 0 ? "Today" : days === 1 ? "Yesterday" : days < 7 ? "Last 7 days" : new Date(moment).toLocaleDateString("en-GB", { month: "long", year: "numeric" });
 }
 
-/** Look at another collection, on the same page. @param {string} name */
+/** Open another collection on the same page. @param {string} name */
 function choose(name) {
   const first = location.pathname.split("/")[1] || "", tab = new URLSearchParams(location.search).get("tab");
   const to = ["library", "graph", "admin"].includes(first) ? `/${first}` : "/";

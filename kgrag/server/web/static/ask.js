@@ -1,4 +1,4 @@
-// The page of conversations: questions below each other, the sources of the one that is looked at beside them.
+// The page of a conversation: its questions one below the other, and the sources of the current one beside them.
 import { address, call, get, post, remove } from "./api.js";
 import { agreed, attempt, button, count, dialog, empty, fill, h, icon, say, select } from "./dom.js";
 import { Sources } from "./sources.js";
@@ -46,7 +46,7 @@ class Talk {
     fill(view, h("div", { class: "talk" }, this.turns, this.mine ? this.composer() : this.foreign()), this.pane.element);
   }
 
-  /** Where what is typed and not asked yet is kept, in this tab. */
+  /** The storage key of the draft in this tab. */
   get draft() {
     return `kgrag-draft ${this.id}`;
   }
@@ -72,7 +72,7 @@ class Talk {
     if (this.mine && matchMedia("(hover: hover)").matches) this.field.focus();
   }
 
-  /** A greeting, and questions that this collection answers. */
+  /** A greeting, with example questions. */
   async hello() {
     const name = this.collections.join(", ");
     const examples = h("div", { class: "examples" });
@@ -112,12 +112,12 @@ class Talk {
     return { view, follow_: async () => { if (!view.over) await view.follow(); } };
   }
 
-  /** Show another version of a turn, with what followed it. @param {string} id */
+  /** Show another version of a turn, with its later turns. @param {string} id */
   version(id) {
     this.app.go(`/ask/${this.id}?turn=${id}`);
   }
 
-  /** Have the sources of a turn beside it, where there is room. @param {Shown} item */
+  /** Show the sources of a turn beside it if there is room. @param {Shown} item */
   beside(item) {
     if (NARROW.matches || this.pane.dismissed) return;
     if (!item.sources.length || !opened(item)) return void (item.turn.state === "running" || this.pane.close());
@@ -125,7 +125,7 @@ class Talk {
     this.pane.show(0);
   }
 
-  /** Keep the end of what is being written in sight, unless the visitor reads elsewhere. @param {HTMLElement} content */
+  /** Keep the end of a growing answer in view, unless the visitor has scrolled. @param {HTMLElement} content */
   follow(content) {
     const below = content.getBoundingClientRect().bottom - this.turns.getBoundingClientRect().bottom;
     if (below > 0 && !this.away) this.turns.scrollTop += below;
@@ -146,13 +146,13 @@ class Talk {
     return h("div", { class: "composer" }, form);
   }
 
-  /** Under somebody else's conversation. */
+  /** The note below a conversation of another user. */
   foreign() {
     return h("div", { class: "composer" }, h("form", {}, h("p", { class: "row" }, "This conversation belongs to somebody else; you can only read it.",
       h("a", { class: "button main", href: `/?collection=${encodeURIComponent(this.collections[0] ?? "")}` }, "Ask something yourself"))));
   }
 
-  /** How it is answered, and from which collections. */
+  /** The choice of the system and of the collections. */
   choices() {
     const { start } = this.app;
     const modes = ["fast", "thorough", "search"];
@@ -176,7 +176,7 @@ class Talk {
         button({ icon: "bin", label: "Remove this conversation", onclick: () => this.remove() })));
   }
 
-  /** All systems and retrievers, each with a sentence. */
+  /** All systems and retrievers, each with a description. */
   async advanced() {
     const { start } = this.app;
     const listed = [...(start.model ? start.systems : []), ...start.retrievers.map(({ name, meaning }) => ({ name: `search: ${name}`, meaning }))];
@@ -239,7 +239,7 @@ class Talk {
     this.app.go("/");
   }
 
-  /** Ask, and show what comes. @param {string} text @param {string} [named] a system, or "search: RETRIEVER" */
+  /** Ask, and show the events. @param {string} text @param {string} [named] a system, or "search: RETRIEVER" */
   async ask(text, named = "") {
     const question = text.trim();
     if (!question || this.asking) return;
@@ -254,7 +254,7 @@ class Talk {
     }
   }
 
-  /** What is asked may have nothing to be found in. @param {{kind: string, message: string, remedy: string}} error */
+  /** Explain an error that means there is nothing to search. @param {{kind: string, message: string, remedy: string}} error */
   async refused(error) {
     const infos = error.kind === "NotFoundError" ? await Promise.all(this.collections.map((name) => get(address(["collections", name])))) : [];
     if (!infos.length || infos.some(({ counts }) => counts.Passage)) throw error;
@@ -262,7 +262,7 @@ class Talk {
     say(`${error.message} ${error.remedy}`, this.app.may("write") ? { action: add, seconds: 20 } : {});
   }
 
-  /** What is too long stays in the field, and may become a document. @param {string} text */
+  /** Keep a text that is too long in the field, and offer to add it as a document. @param {string} text */
   tooLong(text) {
     const { app } = this, [collection = ""] = this.collections, now = new Date().toISOString().slice(0, 16).replace(":", ".");
     const add = () => upload(app, collection, [{ file: new File([text], `Text of ${now}.txt`), name: `Text of ${now}.txt` }]);

@@ -1,4 +1,4 @@
-// What pages are made of: elements, icons, messages and dialogs. Texts are always text, never HTML.
+// The building blocks of pages: elements, icons, messages and dialogs. Texts are never parsed as HTML.
 
 /** @typedef {Node | string | number | false | null | undefined} Child */
 /** @typedef {Record<string, unknown>} Props */
@@ -6,8 +6,8 @@
 const SVG = "http://www.w3.org/2000/svg", RETRY = 3000; // milliseconds
 
 /**
- * An element. Of `props`, functions listen (`onclick`), `class` and `data-...`, `aria-...` are attributes, and what the
- * element has as a property is set as one. false, null and undefined are left out.
+ * Create an element. In `props`, functions become listeners (`onclick`), `class`, `data-...` and `aria-...` attributes, and
+ * names of properties of the element are set as such. Skips false, null and undefined.
  * @template {keyof HTMLElementTagNameMap} K
  * @param {K} tag
  * @param {Props} [props]
@@ -27,7 +27,7 @@ export function h(tag, props = {}, ...children) {
 }
 
 /**
- * An element of a drawing; all of `props` are attributes, but functions, which listen.
+ * Create an SVG element; `props` become attributes, and functions listeners.
  * @template {keyof SVGElementTagNameMap} K
  * @param {K} tag
  * @param {Props} [props]
@@ -46,7 +46,7 @@ export function s(tag, props = {}, ...children) {
 }
 
 /**
- * Give an element these children and no others. Children that it has already are not touched: they keep focus, selection and scroll.
+ * Set the children of an element. Children that it already has stay untouched, with focus, selection and scroll.
  * @param {Element} element
  * @param {...(Child | Child[])} children
  */
@@ -62,8 +62,8 @@ export function fill(element, ...children) {
 }
 
 /**
- * Make the children of an element those of another one. Nodes of the same kind stay where they are, and take over what differs.
- * Listeners stay, too: they have to read what may differ from their element.
+ * Morph the children of an element into those of another one. Nodes of the same kind stay, and take over the differences.
+ * Listeners stay, too, so they must read changing data from their element.
  * @param {Node} to
  * @param {Node} from
  */
@@ -99,7 +99,7 @@ function asNode(child) {
   return child instanceof Node ? child : new Text(String(child));
 }
 
-// One family: 24 by 24, lines of 1.75, round ends.
+// Icons of one family: 24 by 24, lines of 1.75, round ends.
 /** @type {Record<string, string>} */
 const ICONS = {
   ask: "M4 5h16v11H10l-4 4v-4H4z",
@@ -145,7 +145,7 @@ const ICONS = {
 };
 
 /**
- * One of the icons; it is nothing to whoever cannot see it.
+ * Create an icon, which is hidden from screen readers.
  * @param {string} name
  */
 export function icon(name) {
@@ -155,7 +155,7 @@ export function icon(name) {
 }
 
 /**
- * A button with an icon, a title, or both; without a title it is named by `label`.
+ * Create a button with an icon, a title, or both; `label` names it if there is no title.
  * @param {{icon?: string, title?: string, label?: string, kind?: "main" | "plain" | "danger" | "line",
  *   onclick?: (event: MouseEvent) => unknown, type?: "button" | "submit", disabled?: boolean, pressed?: boolean}} options
  */
@@ -174,7 +174,7 @@ export function button(options) {
 }
 
 /**
- * A field with its name above it.
+ * Create a field with its name above it.
  * @param {string} name
  * @param {HTMLElement} control
  * @param {string} [hint]
@@ -187,7 +187,7 @@ export function field(name, control, hint) {
 let lastId = 0;
 
 /**
- * A list to choose from; options are [value, shown] pairs.
+ * Create a select; options are [value, shown] pairs.
  * @param {[string, string][]} options
  * @param {string} value
  * @param {(value: string) => unknown} [changed]
@@ -199,13 +199,13 @@ export function select(options, value, changed, props = {}) {
   return field;
 }
 
-/** What is shown while something is on its way. @param {string} [text] */
+/** The placeholder during loading. @param {string} [text] */
 export function loading(text = "Loading") {
   return h("p", { class: "loading", role: "status" }, h("span", { class: "spinner" }), text);
 }
 
 /**
- * Nothing here yet: what that means, and what to do.
+ * The placeholder of an empty page, with an explanation and actions.
  * @param {string} title
  * @param {string} text
  * @param {...Child} actions
@@ -215,7 +215,7 @@ export function empty(title, text, ...actions) {
 }
 
 /**
- * An error in place of the page, with its remedy. While the server is away, the page presses the first button by itself.
+ * Show an error instead of the page, with its remedy. While the server is away, the first action is retried automatically.
  * @param {unknown} error
  * @param {...Child} actions
  */
@@ -235,7 +235,7 @@ export function words(error) {
 }
 
 /**
- * Say something at the edge of the page for a while, once; `action` can be taken meanwhile.
+ * Show a message at the edge of the page for some seconds; `action`: a button in it.
  * @param {string} text
  * @param {{error?: boolean, action?: {title: string, does: () => unknown}, seconds?: number}} [options]
  */
@@ -252,7 +252,7 @@ export function say(text, options = {}) {
   setTimeout(close, seconds * 1000);
 }
 
-/** Do something that the visitor asked for; if it fails, say so. @param {() => unknown} does */
+/** Run an action of the visitor, and show its error. @param {() => unknown} does */
 export async function attempt(does) {
   try {
     await does();
@@ -264,7 +264,7 @@ export async function attempt(does) {
 }
 
 /**
- * A dialog over the page; ends with the value that `close` is called with, undefined when it is dismissed.
+ * Show a dialog; resolves to the argument of `close`, or to undefined if it is dismissed.
  * @template T
  * @param {string} title
  * @param {(close: (value: T) => void) => Child[]} content
@@ -288,7 +288,7 @@ export function dialog(title, content, kind = "") {
 }
 
 /**
- * Whether the visitor agrees to something.
+ * Ask the visitor for confirmation.
  * @param {string} title
  * @param {string | Node} text
  * @param {string} yes
@@ -309,19 +309,19 @@ export function place(id) {
   return element;
 }
 
-/** A number as it is read. @param {number} value */
+/** Format a number. @param {number} value */
 export const count = (value) => value.toLocaleString("en-US");
 
 /** "1 file", "2 files". @param {number} number @param {string} one @param {string} [more] */
 export const counted = (number, one, more = `${one}s`) => `${count(number)} ${number === 1 ? one : more}`;
 
-/** @type {Record<string, string>} a label of the graph -> what readers call that */
+/** @type {Record<string, string>} a label of the graph -> its name for readers */
 const KINDS = { Entity: "Name", Triple: "Fact", Community: "Topic", Run: "Kept answer" };
 
-/** What readers call a node of that label. @param {string} label */
+/** The name for readers of nodes with a label. @param {string} label */
 export const kind = (label) => KINDS[label] ?? label;
 
-/** A moment as it is read: today's by the clock, others by the day. @param {string} moment ISO 8601 */
+/** Format a moment: the time if it is today, otherwise the day. @param {string} moment ISO 8601 */
 export function when(moment) {
   if (!moment) return "";
   const then = new Date(moment), today = new Date();
@@ -330,5 +330,5 @@ export function when(moment) {
     : then.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric" });
 }
 
-/** A size in bytes as it is read. @param {number} bytes */
+/** Format a size in bytes. @param {number} bytes */
 export const size = (bytes) => bytes < 1000 ? `${bytes} B` : bytes < 1e6 ? `${(bytes / 1e3).toFixed(0)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;

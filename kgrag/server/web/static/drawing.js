@@ -1,5 +1,5 @@
-// A part of the graph, drawn: nodes that push each other away and edges that pull them together. What is chosen can be
-// expanded, pinned, removed and opened; all of it by pointer, by touch and by keys.
+// Draws a part of the graph by forces: nodes repel each other, and edges attract. A selected node can be expanded, pinned,
+// removed and opened, by pointer, touch or keyboard.
 
 import { attempt, button, count, counted, fill, h, icon, kind, s, say } from "./dom.js";
 import { around, lies, middle, overlap, round, seat, step, way } from "./layout.js";
@@ -8,19 +8,19 @@ import { around, lies, middle, overlap, round, seat, step, way } from "./layout.
 /** @typedef {{start: string, end: string, type: string, caption: string, properties: Record<string, unknown>}} DrawnEdge */
 /** @typedef {{nodes: DrawnNode[], edges: DrawnEdge[]}} Drawing */
 /**
- * A node where it stands. `old`: it was there before what is being added, and moves little.
+ * A node with its position. `old`: it existed before the nodes being added, and moves little.
  * @typedef {{id: string, node: DrawnNode, title: string, x: number, y: number, vx: number, vy: number, r: number, ties: number,
  *   pinned: boolean, old: boolean, group: SVGGElement, disc: SVGCircleElement, name: SVGTextElement, named: boolean}} Spot
  */
 /**
- * An edge between two spots. `bend`: how far its middle is from the straight line, so that edges of one pair lie side by side.
+ * An edge between two spots. `bend`: the distance of its middle from the straight line, which separates parallel edges.
  * @typedef {{start: Spot, end: Spot, edge: DrawnEdge, title: string, bend: number, line: SVGPathElement, name: SVGTextElement,
  *   named: boolean}} Tie
  */
-/** Where the drawing is looked at from. @typedef {{x: number, y: number, k: number}} Sight */
+/** The viewport: offset and zoom. @typedef {{x: number, y: number, k: number}} Sight */
 /** @typedef {import("./layout.js").Box} Box */
 
-/** Nodes that one picture shows. */
+/** Maximum number of nodes. */
 export const MOST = 300;
 
 const EXPANDED = ["Entity", "Passage", "Document"], OPENED = ["Entity", "Passage"];
@@ -68,7 +68,7 @@ export class GraphView {
 
   /**
    * @param {{looks: Record<string, string>, expand: (node: DrawnNode) => Promise<Drawing>, open?: (node: DrawnNode) => void,
-   *   height?: string}} its `looks`: a label or type -> its colour; `height` as CSS has it, where the drawing is within a page
+   *   height?: string}} its `looks`: a label or type -> its colour; `height`: a CSS height if the drawing is part of a page
    */
   constructor({ looks, expand, open, height }) {
     this.#looks = looks;
@@ -99,7 +99,7 @@ export class GraphView {
     new ResizeObserver(() => this.#resized()).observe(this.svg);
   }
 
-  /** Draw these, too. @param {Drawing} drawn */
+  /** Add nodes and edges. @param {Drawing} drawn */
   add({ nodes, edges }) {
     const before = [...this.#spots.values()];
     this.#cut = false;
@@ -114,7 +114,7 @@ export class GraphView {
     this.#changed();
   }
 
-  /** Draw nothing. */
+  /** Remove all nodes. */
   clear() {
     for (const group of [this.lines, this.captions, this.circles, this.names]) group.replaceChildren();
     for (const map of [this.#spots, this.#ties, this.#ids, this.#entities]) map.clear();
@@ -127,12 +127,12 @@ export class GraphView {
     this.#changed();
   }
 
-  /** Show what a node is, and bring it into sight; null ends that. @param {string | null} id */
+  /** Select a node, and bring it into view; null clears the selection. @param {string | null} id */
   choose(id) {
     this.#choose(id === null ? null : this.#spot(id));
   }
 
-  /** Make a path stand out; null ends that. @param {Iterable<string> | null} ids */
+  /** Highlight a path; null clears it. @param {Iterable<string> | null} ids */
   highlight(ids) {
     const spots = ids === null ? [] : [...ids].map((id) => this.#spot(id)).filter((spot) => spot !== null);
     this.#path = spots.length > 0 ? new Set(/** @type {Spot[]} */ (spots)) : null;
@@ -145,7 +145,7 @@ export class GraphView {
   }
 
   /**
-   * Add a node under its own id; one that a trail knows by its name alone is the same as the graph's.
+   * Add a node under its id; a node that a trail knows only by name is identified with that of the graph.
    * @param {DrawnNode} node
    */
   #join(node) {
@@ -177,7 +177,7 @@ export class GraphView {
     return spot;
   }
 
-  /** Draw an edge unless it is there, or an end is not; returns whether it is new. @param {DrawnEdge} edge */
+  /** Add an edge unless it exists or lacks an end; return whether it is new. @param {DrawnEdge} edge */
   #tie(edge) {
     const start = this.#spot(edge.start), end = this.#spot(edge.end);
     if (!start || !end) return false;
@@ -196,7 +196,7 @@ export class GraphView {
     return this.#looks[name === "Question" ? "Run" : name] ?? GREY;
   }
 
-  /** Lay edges of one pair side by side, and size circles by how many there are. */
+  /** Separate parallel edges, and size circles by their number of edges. */
   #bend() {
     /** @type {Map<string, Tie[]>} */
     const pairs = new Map();
@@ -236,7 +236,7 @@ export class GraphView {
     return this.#seenTies().filter((tie) => tie.start === spot || tie.end === spot);
   }
 
-  /** What is there has changed: tell it in legend, names and details. */
+  /** Update legend, names and details after a change. */
   #changed() {
     this.#moved = true;
     if (!this.#current || !this.#shown(this.#current)) this.#enterAt(this.#seen()[0] ?? null);
@@ -247,7 +247,7 @@ export class GraphView {
     this.#mark();
   }
 
-  /** Legend, notice, and what the drawing is called. */
+  /** Update the legend, the notice and the accessible name of the drawing. */
   #tell() {
     const seen = this.#seen();
     this.svg.setAttribute("aria-label", `Part of the graph: ${counted(seen.length, "node")}, ${counted(this.#seenTies().length, "edge")}`);
@@ -286,7 +286,7 @@ export class GraphView {
 
   // ---------------------------------------------------------------------------------------------- moving and painting
 
-  /** Let nodes move. @param {number} heat */
+  /** Start the forces. @param {number} heat */
   #warm(heat) {
     this.#heat = Math.max(this.#heat, heat);
     this.#wake();
@@ -296,7 +296,7 @@ export class GraphView {
     this.#frame ||= requestAnimationFrame((now) => this.#paint(now));
   }
 
-  /** One frame: some steps of the forces, then what has changed is written to the page. @param {number} now */
+  /** Run some steps of the forces, and update the page. @param {number} now */
   #paint(now) {
     this.#frame = 0;
     const hot = this.#heat > COLD;
@@ -324,14 +324,14 @@ export class GraphView {
     if (this.#heat <= COLD && !this.#drag) this.#stand();
   }
 
-  /** All stand: what came last is brought into sight, if it is not. */
+  /** When all nodes rest, bring the newest ones into view. */
   #stand() {
     for (const spot of this.#spots.values()) spot.old = false;
     if (this.#fresh.some((spot) => this.#shown(spot) && !this.#inSight(spot))) this.fit();
     this.#fresh = [];
   }
 
-  /** Look at it from where it is to be looked at from. @param {number} now @param {boolean} hot whether nodes have moved by themselves */
+  /** Apply the viewport. @param {number} now @param {boolean} hot whether the forces have moved nodes */
   #look(now, hot) {
     if (this.#glide) {
       const { from, start } = this.#glide, to = this.#follow ? this.#whole() : this.#glide.to;
@@ -347,7 +347,7 @@ export class GraphView {
     for (const texts of [this.names, this.captions]) if (texts.style.fontSize !== size) texts.style.fontSize = size;
   }
 
-  /** How large captions are on the screen. */
+  /** The size of captions on the screen. */
   #letters() {
     return LETTERS * Math.min(1.35, Math.max(1, this.#sight.k));
   }
@@ -363,7 +363,7 @@ export class GraphView {
     }
   }
 
-  /** Which captions are shown: those that are looked at, and of the others those that have room. While nodes move, as before. */
+  /** Choose the captions to show: those near the focus, and others if there is room. Unchanged while nodes move. */
   #caption() {
     if (this.#heat > COLD) return;
     const near = this.#near(), few = near.size > 0 && near.size <= CROWD + 1;
@@ -373,7 +373,7 @@ export class GraphView {
     this.#captionEdges(this.#captionNodes(near, lookedAt), few);
   }
 
-  /** Returns what circles and names cover. @param {Set<Spot>} near @param {Set<Spot>} lookedAt */
+  /** Return the boxes that circles and names cover. @param {Set<Spot>} near @param {Set<Spot>} lookedAt */
   #captionNodes(near, lookedAt) {
     /** @param {Spot} spot */
     const rank = (spot) => Number(lookedAt.has(spot)) * 4e4 + Number(near.has(spot)) * 2e4 + Number(this.#path?.has(spot) ?? false) * 1e4
@@ -420,7 +420,7 @@ export class GraphView {
     if (named && label.name.textContent !== text) label.name.textContent = text;
   }
 
-  /** Whether an edge is at what is looked at, or on the path. @param {Tie} tie */
+  /** Whether an edge is at a focused node or on the path. @param {Tie} tie */
   #asked({ start, end }) {
     const looked = this.#hovered ?? this.#chosen;
     return start === looked || end === looked || ((this.#path?.has(start) && this.#path.has(end)) ?? false);
@@ -432,7 +432,7 @@ export class GraphView {
     return start === end || room > this.#textWidth(short(title)) * 0.9;
   }
 
-  /** Where a caption is on the screen; it lies aslant, so the corners of the box count little. @param {Tie} tie @returns {Box} */
+  /** The box of a caption on the screen, shrunk because captions are rotated. @param {Tie} tie @returns {Box} */
   #captionBox(tie) {
     const { x, y, k } = this.#sight, at = middle(tie), wide = this.#textWidth(short(tie.title)) * 0.9, high = this.#letters();
     const dx = tie.end.x - tie.start.x, dy = tie.end.y - tie.start.y, far = Math.hypot(dx, dy) || 1;
@@ -451,7 +451,7 @@ export class GraphView {
     return width * this.#letters() / LETTERS;
   }
 
-  /** Where a name is on the screen. @param {Spot} spot @param {string} text @returns {Box} */
+  /** The box of a name on the screen. @param {Spot} spot @param {string} text @returns {Box} */
   #nameBox(spot, text) {
     const { x, y, k } = this.#sight, half = this.#textWidth(text) / 2 + 3;
     const middle = spot.x * k + x, top = (spot.y + spot.r) * k + y;
@@ -469,7 +469,7 @@ export class GraphView {
     return overlap(box, [0, 0, this.#width, this.#height]);
   }
 
-  /** The nodes that are looked at, and those tied to them. @returns {Set<Spot>} */
+  /** The focused nodes and their neighbours. @returns {Set<Spot>} */
   #near() {
     /** @type {Set<Spot>} */
     const near = new Set();
@@ -481,7 +481,7 @@ export class GraphView {
     return near;
   }
 
-  /** Mark what is chosen, hovered, or on the path. */
+  /** Mark the selected and hovered nodes, and the path. */
   #mark() {
     const looked = [this.#chosen, this.#hovered];
     this.svg.classList.toggle("graph-path", this.#path !== null);
@@ -499,20 +499,20 @@ export class GraphView {
     this.#wake();
   }
 
-  // ------------------------------------------------------------------------------------------------------ looking at it
+  // ----------------------------------------------------------------------------------------------------- the viewport
 
-  /** Bring all of it into sight. */
+  /** Fit the whole drawing into the view. */
   fit() {
     this.#follow = true;
     this.#glideTo(this.#whole());
   }
 
-  /** The part of the drawing that nothing lies over. @returns {Box} */
+  /** The visible part of the drawing, without panels. @returns {Box} */
   #room() {
     return [0, 48, this.#width - this.#covered.right, this.#height - this.#covered.bottom];
   }
 
-  /** The sight of the whole drawing. @returns {Sight} */
+  /** The viewport of the whole drawing. @returns {Sight} */
   #whole() {
     const [left, top, right, bottom] = this.#room();
     const box = around(this.#seen());
@@ -540,7 +540,7 @@ export class GraphView {
     this.#leave({ ...this.#sight, x: this.#sight.x + dx, y: this.#sight.y + dy });
   }
 
-  /** The visitor looks from elsewhere. @param {Sight} to */
+  /** Move the viewport for the visitor. @param {Sight} to */
   #leave(to) {
     this.#follow = false;
     this.#glide = null;
@@ -555,7 +555,7 @@ export class GraphView {
     return sx - r >= left && sx + r <= right && sy - r >= top && sy + r <= bottom;
   }
 
-  /** Bring a node into sight, if it is not. @param {Spot} spot */
+  /** Bring a node into view. @param {Spot} spot */
   #reveal(spot) {
     if (this.#inSight(spot) || !Number.isFinite(spot.x)) return;
     const [left, top, right, bottom] = this.#room(), k = Math.max(this.#sight.k, 0.6);
@@ -590,13 +590,13 @@ export class GraphView {
     svg.addEventListener("focusin", (event) => this.#enterAt(this.#at(event)));
   }
 
-  /** The node that something happens to. @param {Event} event */
+  /** The node of an event. @param {Event} event */
   #at(event) {
     const group = event.target instanceof Element ? event.target.closest(".graph-spot") : null;
     return group ? this.#spots.get(group.getAttribute("data-id") ?? "") ?? null : null;
   }
 
-  /** Where on the drawing a pointer is. @param {MouseEvent} event */
+  /** The position of a pointer on the drawing. @param {MouseEvent} event */
   #point(event) {
     const box = this.svg.getBoundingClientRect();
     return { x: event.clientX - box.left, y: event.clientY - box.top };
@@ -650,7 +650,7 @@ export class GraphView {
     this.#warm(0.2);
   }
 
-  /** Two fingers: what is below them stays below them. @param {number} id @param {{x: number, y: number}} now */
+  /** Zoom and pan by two fingers. @param {number} id @param {{x: number, y: number}} now */
   #pinch(id, now) {
     const [a, b] = [...this.#pointers.values()], after = new Map(this.#pointers).set(id, now), [c, d] = [...after.values()];
     const factor = Math.hypot(c.x - d.x, c.y - d.y) / (Math.hypot(a.x - b.x, a.y - b.y) || 1);
@@ -681,7 +681,7 @@ export class GraphView {
     this.#choose(spot, TWICE);
   }
 
-  /** Within a page the wheel goes on scrolling until the drawing is in use. @param {WheelEvent} event */
+  /** Zoom by the wheel; within a page, only once the drawing is in use. @param {WheelEvent} event */
   #wheeled(event) {
     if (this.#embedded && !event.ctrlKey && !this.element.contains(document.activeElement)) return;
     event.preventDefault();
@@ -729,7 +729,7 @@ export class GraphView {
     this.#reveal(spot);
   }
 
-  /** Tab comes to this node. @param {Spot | null} spot */
+  /** Make a node the tab stop. @param {Spot | null} spot */
   #enterAt(spot) {
     if (spot === null && this.#seen().length > 0) return;
     this.#current?.group.setAttribute("tabindex", "-1");
@@ -748,7 +748,7 @@ export class GraphView {
     if (spot) this.#later = window.setTimeout(() => { if (spot === this.#chosen) this.#reveal(spot); }, wait);
   }
 
-  /** What is chosen, and what can be done with it. */
+  /** Show the details and actions of the selected node. */
   #describe() {
     const spot = this.#chosen;
     this.details.hidden = !spot;
@@ -769,7 +769,7 @@ export class GraphView {
     this.#cover();
   }
 
-  /** See how much of the drawing lies below the details. */
+  /** Measure how much of the drawing the details cover. */
   #cover() {
     if (this.details.hidden) return;
     if (narrow.matches) this.#covered = { right: 0, bottom: this.details.offsetHeight };
@@ -793,7 +793,7 @@ export class GraphView {
       button({ icon: "hide", title: "Remove", kind: "line", onclick: () => this.#remove(spot) }));
   }
 
-  /** What a node is tied to, by what the edges say. @param {Spot} spot */
+  /** List the neighbours of a node by edge type. @param {Spot} spot */
   #neighbours(spot) {
     /** @type {Map<string, [Spot, DrawnEdge][]>} */
     const groups = new Map();
@@ -816,7 +816,7 @@ export class GraphView {
     return link;
   }
 
-  /** Draw what surrounds a node. @param {Spot} spot */
+  /** Add the neighbours of a node. @param {Spot} spot */
   async #more(spot) {
     if (!EXPANDED.includes(spot.node.label) || spot.group.classList.contains("busy")) return;
     spot.group.classList.add("busy");
@@ -866,7 +866,7 @@ export class GraphView {
     if (next !== spot) next?.group.focus({ preventScroll: true });
   }
 
-  /** Find places anew for all nodes but those that are pinned. */
+  /** Arrange all nodes again, except pinned ones. */
   #arrange() {
     const free = [...this.#spots.values()].filter((spot) => !spot.pinned);
     for (const spot of free) spot.x = spot.y = NaN;
@@ -885,7 +885,7 @@ export class GraphView {
       button({ icon: "again", label: "Arrange again", onclick: () => this.#arrange() }));
   }
 
-  /** A box that finds a node in the drawing. @param {number} number */
+  /** Create the box that finds a node in the drawing. @param {number} number */
   #makeFinder(number) {
     const box = h("input", { type: "search", placeholder: "Find in the drawing", "aria-label": "Find in the drawing",
       list: `graph-nodes-${number}`, autocomplete: "off" });
@@ -913,7 +913,7 @@ export class GraphView {
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 /**
- * Set an attribute, unless it is so: for each that is set, styles are worked out anew.
+ * Set an attribute only if it changes, since each assignment recomputes styles.
  * @param {Element} element
  * @param {string} name
  * @param {string} value
@@ -928,7 +928,7 @@ function putName(spot) {
   spot.name.setAttribute("y", (spot.y + spot.r).toFixed(1));
 }
 
-/** Along its edge, and never upside down. @param {Tie} tie */
+/** The rotation of a caption along its edge, never upside down. @param {Tie} tie */
 function putCaption(tie) {
   const { start, end } = tie, { x, y } = start === end ? { x: start.x, y: start.y - 2.2 * start.r } : middle(tie);
   let angle = Math.atan2(end.y - start.y, end.x - start.x) * 180 / Math.PI;
@@ -942,7 +942,7 @@ function short(text) {
   return text.length <= SHORT ? text : `${text.slice(0, SHORT - 1).trimEnd()}…`;
 }
 
-/** What an edge says, as words: "HAS_PASSAGE" is "has passage". @param {DrawnEdge} edge */
+/** The words of an edge: "HAS_PASSAGE" is "has passage". @param {DrawnEdge} edge */
 function plain({ type, caption }) {
   return caption.startsWith(type) ? type.toLowerCase().replaceAll("_", " ") + caption.slice(type.length) : caption;
 }
@@ -952,7 +952,7 @@ function read(value) {
   return typeof value === "number" && !Number.isInteger(value) ? String(Number(value.toPrecision(3))) : String(value);
 }
 
-/** What is known of a node, but its name and its text. @param {Spot} spot */
+/** The properties of a node, except its name and text. @param {Spot} spot */
 function properties({ node, title }) {
   const entries = Object.entries(node.properties).filter(([name, value]) => !["text", "id", "normal"].includes(name) && value !== title);
   return entries.length > 0 && h("dl", { class: "graph-properties" },

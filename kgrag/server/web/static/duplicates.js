@@ -1,4 +1,4 @@
-// Names that may be one thing's: somebody looks at each pair and says whether it is.
+// Pairs of names that may mean one entity, for people to decide.
 import { address, get, post } from "./api.js";
 import { attempt, button, count, counted, empty, fill, h, loading, problem, say, select } from "./dom.js";
 import { badge } from "./jobs.js";
@@ -26,7 +26,7 @@ class Duplicates {
     this.kind = "doubtful";
     /** @type {Row[]} */
     this.rows = [];
-    /** What was decided and is not sent yet. @type {{row: Row, same: boolean | null, before: Element | null}[]} */
+    /** Decisions not sent yet. @type {{row: Row, same: boolean | null, before: Element | null}[]} */
     this.pending = [];
     this.timer = 0;
     this.decided = this.number = this.names = 0;
@@ -61,7 +61,7 @@ class Duplicates {
       this.app.signal);
   }
 
-  /** List the pairs from the beginning. */
+  /** List the pairs from the start. */
   async load() {
     try {
       fill(this.below, loading("Comparing names"));
@@ -125,7 +125,7 @@ class Duplicates {
   }
 
   /**
-   * Take rows for decided; what is said is sent a little later, since anybody presses the wrong key.
+   * Mark rows as decided; the decisions are sent a little later, so that mistakes can be undone.
    * @param {Row[]} rows
    * @param {boolean | null} same null: a decision is taken back
    */
@@ -170,7 +170,7 @@ class Duplicates {
     this.draw();
   }
 
-  /** Send what was decided. */
+  /** Send the decisions. */
   async flush() {
     clearTimeout(this.timer);
     while (this.pending.length > 0) {
@@ -234,13 +234,13 @@ class Row {
   }
 }
 
-/** A name, and a sentence that has it. @param {string} name @param {string} context */
+/** A name with a sentence that contains it. @param {string} name @param {string} context */
 function side(name, context) {
   return h("div", {}, h("h3", { dir: "auto" }, name), context ? h("p", { class: "small", dir: "auto" }, marked(context, name))
     : h("p", { class: "hint" }, "No sentence with it was found."));
 }
 
-/** A text with a name marked in it. @param {string} text @param {string} name */
+/** A text with a name marked. @param {string} text @param {string} name */
 function marked(text, name) {
   const lower = text.toLowerCase(), target = name.toLowerCase();
   /** @type {[number, number][]} */

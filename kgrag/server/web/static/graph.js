@@ -1,4 +1,4 @@
-// The Graph page: a map of the chosen collection, what surrounds a name, and how two names are connected.
+// The Graph page: a map of the open collection, the neighbours of a name, and paths between two names.
 
 import { address, call, get } from "./api.js";
 import { attempt, button, empty, fill, h, icon, loading, problem } from "./dom.js";
@@ -8,7 +8,7 @@ import { highlighted } from "./sources.js";
 /** @typedef {import("./drawing.js").DrawnNode} DrawnNode */
 /** @typedef {import("./drawing.js").Drawing} Drawing */
 /** @typedef {import("./app.js").App} App */
-/** What is looked at. @typedef {{name?: string, other?: string, passage?: string}} Sought */
+/** The subject of the page. @typedef {{name?: string, other?: string, passage?: string}} Sought */
 /** @typedef {{one: string, other: string, passage: string, title: string, sentence: string, marks: [number, number][]}} Tie */
 /** @typedef {Drawing & {ways: number, ties: Tie[]}} Connection */
 
@@ -47,7 +47,7 @@ class Page {
       h("div", { class: "graph-stage" }, this.drawing.element, this.over, this.busy)));
   }
 
-  /** Draw what the address asks for; without anything, the map. */
+  /** Draw the subject of the address, or the map. */
   async begin() {
     if (!this.app.collection) return this.cover(empty("Nothing to draw yet", "Add documents to see their names here.", h("a", { class: "button main", href: "/library" }, "Add documents")));
     const { query } = this.app, name = query.get("name"), other = query.get("other"), passage = query.get("passage");
@@ -61,7 +61,7 @@ class Page {
     else await this.opening(() => this.map());
   }
 
-  /** Draw first what the page is opened for; whatever is wrong stands where the drawing would. @param {() => Promise<unknown>} does */
+  /** Draw the subject of the page, or show the error in place of the drawing. @param {() => Promise<unknown>} does */
   async opening(does) {
     this.cover(loading("Drawing the graph"));
     try {
@@ -75,14 +75,14 @@ class Page {
     }
   }
 
-  /** Show something instead of the drawing; null ends that. @param {HTMLElement | null} what */
+  /** Show an element instead of the drawing; null shows the drawing again. @param {HTMLElement | null} what */
   cover(what) {
     this.over.hidden = what === null;
     this.drawing.element.inert = what !== null;
     fill(this.over, what);
   }
 
-  /** Something more is on its way. @template T @param {() => Promise<T>} does */
+  /** Show that more is loading. @template T @param {() => Promise<T>} does */
   async waiting(does) {
     this.busy.hidden = false;
     fill(this.busy, loading());
@@ -93,7 +93,7 @@ class Page {
     }
   }
 
-  // --------------------------------------------------------------------------------------------------------- what is drawn
+  // --------------------------------------------------------------------------------------------------------- the drawing
 
   async map() {
     const graph = await this.drawn("map", {});
@@ -105,7 +105,7 @@ class Page {
     this.drawing.add(graph);
   }
 
-  /** What surrounds a name. @param {string} name */
+  /** Draw the neighbours of a name. @param {string} name */
   async look(name) {
     const graph = await this.drawn("around", { entity: name, edges: EDGES });
     if (!graph) throw new Nothing(`Nothing is linked to “${name}”.`, "No name in this collection is similar. Try another one.");
@@ -121,7 +121,7 @@ class Page {
     this.drawing.choose(id);
   }
 
-  /** How two names are connected. @param {string} name @param {string} other */
+  /** Draw the paths between two names. @param {string} name @param {string} other */
   async connect(name, other) {
     const to = address(["collections", this.app.collection, "drawings", "connection"], { name, other });
     const connection = /** @type {Connection} */ (await get(to, this.app.signal));
@@ -136,7 +136,7 @@ class Page {
     this.seek({ name, other });
   }
 
-  /** Tell a way in sentences of its passages. @param {Connection} found */
+  /** Show a path in sentences of its passages. @param {Connection} found */
   tell({ nodes, ties, ways }) {
     const ids = new Map(nodes.filter(({ label }) => label === "Entity").map((node) => [nameOf(node), node.id]));
     const place = (/** @type {string} */ name) => button({ title: name, onclick: () => this.drawing.choose(ids.get(name) ?? null) });
@@ -158,9 +158,9 @@ class Page {
     this.drawing.highlight(null);
   }
 
-  // ------------------------------------------------------------------------------------------------- what the visitor does
+  // ------------------------------------------------------------------------------------------------------------- actions
 
-  /** Whether a second name is asked for. @param {boolean} both */
+  /** Show or hide the second name. @param {boolean} both */
   ask(both) {
     this.second.element.hidden = !both;
     this.two.setAttribute("aria-pressed", String(both));
@@ -168,7 +168,7 @@ class Page {
     (this.first.input.value.trim() ? this.second : this.first).input.focus();
   }
 
-  /** The first name is given. @param {string} name */
+  /** Use the first name. @param {string} name */
   async named(name) {
     if (!this.second.element.hidden && this.second.input.value.trim()) return this.connected();
     this.untell();
@@ -176,14 +176,14 @@ class Page {
     if (!this.second.element.hidden) this.second.input.focus();
   }
 
-  /** Both names are given, or the first is still wanted. */
+  /** Use both names, or wait for the first. */
   async connected() {
     const [name, other] = [this.first, this.second].map((box) => box.input.value.trim());
     if (!name || !other) return (name ? this.second : this.first).input.focus();
     await this.adding(() => this.connect(name, other));
   }
 
-  /** Add something to the drawing; where nothing is drawn yet, as the page opens. @param {() => Promise<unknown>} does */
+  /** Add to the drawing; if it is empty, start like the page does. @param {() => Promise<unknown>} does */
   async adding(does) {
     if (!this.over.hidden) return await this.opening(does);
     await this.waiting(does);
@@ -205,12 +205,12 @@ class Page {
     await this.opening(() => this.map());
   }
 
-  /** The address tells what is looked at. @param {Sought} sought */
+  /** Put the subject into the address. @param {Sought} sought */
   seek(sought) {
     this.app.go(`/graph?${new URLSearchParams({ ...sought, collection: this.app.collection })}`, { replace: true });
   }
 
-  /** What surrounds a node. @param {DrawnNode} node @returns {Promise<Drawing>} */
+  /** Fetch the neighbours of a node. @param {DrawnNode} node @returns {Promise<Drawing>} */
   async expanded(node) {
     if (node.label === "Passage") return await this.passage(String(node.properties.id ?? node.id));
     const graph = node.label === "Entity"
@@ -233,7 +233,7 @@ class Page {
 
   // ------------------------------------------------------------------------------------------------------- from the server
 
-  /** What a saved query finds; null if that is nothing. @param {string} query @param {Record<string, string | number>} parameters */
+  /** Run a saved query; null if it finds nothing. @param {string} query @param {Record<string, string | number>} parameters */
   async drawn(query, parameters) {
     const to = address(["collections", this.app.collection, "drawings", "queries", query]);
     try {
@@ -258,7 +258,7 @@ class Page {
   }
 }
 
-/** What was looked for is not there; that is no fault. */
+/** The subject does not exist, which is not an error. */
 class Nothing extends Error {
   /** @param {string} message @param {string} remedy @param {boolean} [map] whether the map may be shown instead */
   constructor(message, remedy, map = true) {
@@ -274,7 +274,7 @@ function nameOf(node) {
 }
 
 /**
- * A box for a name, with suggestions while it is typed.
+ * A box for a name, with completions.
  * @param {string} title
  * @param {(text: string) => Promise<{name: string, passages: number}[]>} ask
  * @param {(name: string) => unknown} value

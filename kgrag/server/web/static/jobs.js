@@ -1,10 +1,10 @@
-// Jobs: what the server does in the background, how far it is, and what can be begun with a collection.
+// Jobs: the background work of the server, its progress, and the work that can be started on a collection.
 import { address, get, post, remove } from "./api.js";
 import { attempt, button, count, counted, dialog, empty, fill, h, icon, loading, problem, words, when } from "./dom.js";
 
 /** @typedef {import("./app.js").App} App */
 /**
- * See kgrag/graph/jobs.py. `result` is what its kind makes of it.
+ * See kgrag/graph/jobs.py. `result` depends on the kind.
  * @typedef {{id: string, kind: string, collection: string, parameters: Record<string, any>, state: State, stage: string, done: number,
  *   total: number | null, error: string, remedy: string, result: Record<string, any>, owner: string, created: string, started: string,
  *   ended: string, begins: string}} Job
@@ -12,7 +12,7 @@ import { attempt, button, count, counted, dialog, empty, fill, h, icon, loading,
 /** @typedef {"queued" | "running" | "done" | "failed" | "cancelled"} State */
 /** @typedef {{kind: string, calls: number, tokens: number, cost: number | null, lines: string[]}} Estimate */
 /**
- * What can be done with a collection.
+ * The kinds of work on a collection.
  * @typedef {{kind: string, icon: string, title: string, does: string, asks: "always" | "if wanted"}} Work
  */
 
@@ -25,7 +25,7 @@ const TITLES = {
   ingest: "Read files", extract: "Extract facts", tag: "Link to Wikipedia", resolve: "Link names", tree: "Build topics",
   communities: "Find communities", delete: "Delete", prune: "Delete documents without a file", watched: "Read the watched folder",
 };
-/** How a state is told, the class of its badge and its icon. @type {Record<State, [string, string, string]>} */
+/** The words of a state, the class of its badge and its icon. @type {Record<State, [string, string, string]>} */
 const STATES = {
   queued: ["Waiting", "", "clock"], running: ["Running", "on", "play"], done: ["Done", "ok", "check"],
   failed: ["Failed", "wrong", "error"], cancelled: ["Stopped", "", "stop"],
@@ -43,7 +43,7 @@ const WORKS = [
 ];
 
 /**
- * Show what `load` gives, something turning meanwhile, and a problem with a way to try again if it fails.
+ * Show the result of `load`, a spinner meanwhile, and an error with a retry if it fails.
  * @param {Element} box
  * @param {AbortSignal} signal
  * @param {() => Promise<Node | Node[]>} load
@@ -59,7 +59,7 @@ export async function into(box, signal, load) {
   }
 }
 
-/** Some milliseconds; ends early with the signal. @param {number} milliseconds @param {AbortSignal} [signal] @returns {Promise<void>} */
+/** Wait some milliseconds, or until the signal. @param {number} milliseconds @param {AbortSignal} [signal] @returns {Promise<void>} */
 export function pause(milliseconds, signal) {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, milliseconds);
@@ -67,12 +67,12 @@ export function pause(milliseconds, signal) {
   });
 }
 
-/** A badge with an icon, so that its colour is not all it says. @param {string} title @param {string} [kind] @param {string} [symbol] */
+/** A badge with an icon, so that its meaning does not depend on colour. @param {string} title @param {string} [kind] @param {string} [symbol] */
 export function badge(title, kind = "", symbol = "") {
   return h("span", { class: `badge ${kind}` }, symbol && icon(symbol), title);
 }
 
-/** How fast something goes on, by the last seconds of what is told of it. */
+/** The speed of some work, from its progress in the last seconds. */
 export class Pace {
   /** @type {[number, number][]} */
   #told = [];
@@ -85,19 +85,19 @@ export class Pace {
     while (this.#told.length > 2 && now - (this.#told[0]?.[0] ?? now) > 20_000) this.#told.shift();
   }
 
-  /** A second; 0 where that is not known. */
+  /** Units a second; 0 if unknown. */
   get rate() {
     const first = this.#told[0], last = this.#told.at(-1);
     return first && last && last[0] - first[0] > 1500 ? (last[1] - first[1]) / (last[0] - first[0]) * 1000 : 0;
   }
 
-  /** In words, when so much will be done; "" where that is not known. @param {number} rest */
+  /** The remaining time in words; "" if unknown. @param {number} rest */
   left(rest) {
     return this.rate > 0 && rest > 0 ? `${span(rest / this.rate)} left` : "";
   }
 }
 
-/** A time that is guessed, in words. @param {number} seconds */
+/** An estimated time in words. @param {number} seconds */
 export function span(seconds) {
   if (seconds < 55) return `about ${Math.max(5, Math.ceil(seconds / 5) * 5)} s`;
   return seconds < 3300 ? `about ${Math.ceil(seconds / 60)} min` : `about ${counted(Math.round(seconds / 3600), "hour")}`;
@@ -107,7 +107,7 @@ export function span(seconds) {
 export const isOver = (job) => job.state !== "queued" && job.state !== "running";
 
 /**
- * Jobs as they are, kept up to date until the page is left: of one collection, or of all.
+ * The jobs of a collection or of all, updated until the page is left.
  * @param {App} app
  * @param {string} [collection]
  */
@@ -278,7 +278,7 @@ export function progressOf(job, pace) {
   return [`${count(job.done)}${of} ${job.stage}`, rate, job.total === null ? "" : pace.left(job.total - job.done)].filter(Boolean).join(" · ");
 }
 
-/** What came of a job, in words. @param {Job} job */
+/** The result of a job in words. @param {Job} job */
 function resultOf(job) {
   const result = job.result, problems = /** @type {{place: string, message: string}[]} */ (result["problems"] ?? []);
   const failures = /** @type {{document: string, title: string, reason: string}[]} */ (result["failures"] ?? []);
@@ -330,7 +330,7 @@ function usageWords(usage) {
 /** @param {number} cost */
 export const money = (cost) => cost >= 1 ? cost.toFixed(2) : cost.toFixed(4);
 
-/** What can be begun with the chosen collection, and its jobs. @param {App} app */
+/** The work that can be started on the open collection, and its jobs. @param {App} app */
 export function workTab(app) {
   return [h("div", { class: "cards works" }, WORKS.map((work) => workCard(app, work))),
     h("h2", {}, "Jobs"), jobList(app, app.collection)];
@@ -351,7 +351,7 @@ function workCard(app, work) {
 }
 
 /**
- * Begin some work; where a model is asked, only after what that takes was seen.
+ * Start some work; if it calls a model, only after the visitor has seen the estimate.
  * @param {App} app
  * @param {Work} work
  * @param {boolean} asks
@@ -382,5 +382,5 @@ function estimated(app, work, close) {
     button({ title: "Not now", onclick: () => close(false) }), yes)];
 }
 
-/** A number with what it counts. @param {string} title @param {string} value */
+/** A number with its unit. @param {string} title @param {string} value */
 export const figure = (title, value) => h("div", {}, h("dt", {}, title), h("dd", {}, value));

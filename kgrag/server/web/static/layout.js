@@ -1,4 +1,4 @@
-// Where nodes and edges of a drawing stand: the forces between them, and the paths of edges. Nothing here touches the page.
+// The layout of a drawing: the forces between nodes, and the paths of edges. Nothing here touches the page.
 
 /** @typedef {import("./drawing.js").Spot} Spot */
 /** @typedef {import("./drawing.js").Tie} Tie */
@@ -10,7 +10,7 @@ const HEAVY = 0.25; // how far old nodes move, as a share
 const TURN = Math.PI * (3 - Math.sqrt(5)); // the golden angle: points around a middle, evenly
 
 /**
- * Give new nodes a place to begin at: beside what they are tied to; others around the middle, or beside the drawing.
+ * Place new nodes beside their neighbours; nodes without any go around the middle, or beside the drawing.
  * @param {Spot[]} fresh
  * @param {Spot[]} there
  * @param {Tie[]} ties
@@ -47,7 +47,7 @@ function sitBeside(spot, tied, place) {
 }
 
 /**
- * One step of the forces: all push each other away, edges pull, the middle pulls, and no circle lies on another.
+ * Run one step of the forces: nodes repel each other, edges and the middle attract, and circles do not overlap.
  * @param {Spot[]} spots
  * @param {Tie[]} ties
  * @param {number} heat from 1 to 0
@@ -103,12 +103,12 @@ export function overlap(a, b) {
   return a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
 }
 
-/** Whether a box lies over one of others. @param {Box} box @param {Box[]} others */
+/** Whether a box overlaps one of others. @param {Box} box @param {Box[]} others */
 export function lies(box, others) {
   return others.some((other) => overlap(box, other));
 }
 
-/** The middle of an edge, and the point that it bends toward. @param {Tie} tie */
+/** The middle of an edge, and its control point. @param {Tie} tie */
 export function middle({ start, end, bend }) {
   const dx = end.x - start.x, dy = end.y - start.y, far = Math.hypot(dx, dy) || 1;
   const x = (start.x + end.x) / 2, y = (start.y + end.y) / 2, ox = -dy / far * bend, oy = dx / far * bend;

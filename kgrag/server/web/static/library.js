@@ -1,4 +1,4 @@
-// The Library: what collections hold, what comes into them and goes, what is wrong, and what else can be done with them.
+// The Library: the content of collections, uploads and deletions, problems, and work on them.
 import { address, get, post, remove } from "./api.js";
 import { attempt, button, count, counted, dialog, empty, field, fill, h, icon, say, when } from "./dom.js";
 import { duplicates } from "./duplicates.js";
@@ -65,7 +65,7 @@ export function tabs(title, parts, now, to) {
   return bar;
 }
 
-/** What the collection holds, at the head of the page. @param {App} app */
+/** The content of the collection, at the top of the page. @param {App} app */
 function counts(app) {
   const note = h("p", { class: "quiet" });
   const look = () => void get(address(["collections", app.collection]), app.signal)
@@ -95,7 +95,7 @@ function nothingYet(app) {
   return addTo(app, "default");
 }
 
-/** A place to drop files on, for a collection that can be named. @param {App} app @param {string} named @param {boolean} [fixed] */
+/** A drop zone for files, with the name of the collection. @param {App} app @param {string} named @param {boolean} [fixed] */
 function addTo(app, named, fixed = false) {
   const name = h("input", { type: "text", value: named, maxLength: 200, autocomplete: "off", required: true,
     placeholder: "For example: reports" });
@@ -116,7 +116,7 @@ function addTo(app, named, fixed = false) {
  *   failed: number, problems: {place: string, message: string}[], error: string}} Watched
  */
 
-/** What the server says of the folder that it watches for the collection, while the page is open. @param {App} app @param {HTMLElement} box */
+/** The state of the watched folder of the collection, updated while the page is open. @param {App} app @param {HTMLElement} box */
 async function watchedFolder(app, box) {
   const { collection, signal } = app;
   for (let before = ""; !signal.aborted;) {
@@ -228,7 +228,7 @@ class Documents {
     return this.box;
   }
 
-  /** List from the beginning again. */
+  /** List again from the start. */
   async again() {
     if (!this.box.isConnected) return this.app.go("/library");
     this.fresh(await this.listed(""));
@@ -280,7 +280,7 @@ class Documents {
         this.write && button({ icon: "bin", label: `Delete ${title}`, onclick: () => this.leave([entry.key]) }))));
   }
 
-  /** Another file in place of the one that a document was read from. @param {Listed} entry */
+  /** Replace the file of a document. @param {Listed} entry */
   async replace(entry) {
     const name = entry.file || entry.key, ending = /\.[a-z0-9]{1,8}$/i.exec(name)?.[0]?.toLowerCase() ?? "";
     const [file] = await picked({ one: true, accept: ending });
@@ -319,7 +319,7 @@ class Documents {
       button({ title: "Choose none", onclick: () => this.chooseAll(false) })]);
   }
 
-  /** Have documents deleted, in a minute. @param {string[]} keys */
+  /** Delete documents after a minute. @param {string[]} keys */
   async leave(keys) {
     this.fade(keys, true);
     this.chooseAll(false);
@@ -336,14 +336,14 @@ class Documents {
     }
   }
 
-  /** What was to be deleted when the page was left. */
+  /** Resume deletions that were pending when the page was left. */
   async findLeaving() {
     const { jobs } = await get(address(["jobs"], { collection: this.app.collection, state: "queued", limit: 100 }), this.app.signal);
     const deleting = /** @type {Job[]} */ (jobs).filter((job) => job.kind === "delete" && job.parameters["documents"]);
     for (const job of deleting) void attempt(async () => this.watch([await get(address(["jobs", job.id]), this.app.signal)]));
   }
 
-  /** Tell that documents will go, with a way back, until they are gone. @param {Job[]} jobs */
+  /** Announce a deletion, with an undo until it starts. @param {Job[]} jobs */
   async watch(jobs) {
     const keys = jobs.flatMap((job) => /** @type {string[]} */ (job.parameters["documents"])), number = keys.length === 1 ? `“${keys[0]}”` : `“${keys[0]}” and ${counted(keys.length - 1, "other document")}`;
     const end = Math.max(...jobs.map((job) => Date.parse(job.begins || job.created))), { signal } = this.app;
@@ -397,7 +397,7 @@ function stateOf(entry) {
     entry.held && h("span", { class: "hint nowrap", title: "The server keeps the original file." }, "File kept"));
 }
 
-/** Keys by the limits of one request. @param {string[]} keys */
+/** Split keys by the limits of a request. @param {string[]} keys */
 function parts(keys) {
   /** @type {string[][]} */
   const problems = [];
@@ -437,7 +437,7 @@ function dismissed(collection) {
 }
 
 /**
- * What the newest job that read a file said of it, but what was set aside.
+ * The problems of each file in its newest job, without dismissed ones.
  * @param {string} collection
  * @param {Job[]} jobs the newest first
  */
@@ -480,7 +480,7 @@ function fileProblem(app, { place, message, ended }) {
 
 /** @type {Record<Finding["level"], [string, string, string]>} */
 const LEVELS = { error: ["Broken", "wrong", "error"], warning: ["Work is left", "warn", "warn"], note: ["Worth a look", "", "search"] };
-/** Where a page does what a finding calls for: what its name begins with, the tab and what to press. @type {[RegExp, string, string][]} */
+/** The page that fixes a finding: prefix of its name, the tab and the button. @type {[RegExp, string, string][]} */
 const HELP = [[/^names to merge/, "names", "Look at the names"], [/^(not )?(extracted|tagged)|^reports out of date/, "work", "Go to Work"]];
 
 /** @param {App} app @param {Finding} finding @param {string} collection */
@@ -496,7 +496,7 @@ export function findingPanel(app, finding, collection) {
     finding.examples.map((one) => h("li", { class: "text" }, one)))));
 }
 
-/** A text whose commands, between back quotes or after a colon, are shown as code. @param {string} text */
+/** A text with its commands, in backquotes or after a colon, as code. @param {string} text */
 function withCode(text) {
   return text.replace(/: (kgrag [a-z].*)$/, ": `$1`").split("`").map((part, at) => at % 2 === 1 ? h("code", {}, part) : part);
 }
@@ -532,7 +532,7 @@ function collectionCard(app, info) {
         info) })));
 }
 
-/** Delete a collection after its name was typed. @param {App} app @param {Info} info */
+/** Delete a collection after the visitor has typed its name. @param {App} app @param {Info} info */
 async function deleted(app, info) {
   const yes = await dialog(`Delete ${info.name}?`, (/** @type {(yes: boolean) => void} */ close) => {
     const typed = h("input", { type: "text", autocomplete: "off", oninput: () => { go.disabled = typed.value !== info.name; } });

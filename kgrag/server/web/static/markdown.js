@@ -1,4 +1,4 @@
-// HTML that the server made of an answer, as elements: only those that texts are made of, whatever it holds.
+// Converts the HTML of an answer from the server to elements, of an allowed list only.
 import { h } from "./dom.js";
 
 const ALLOWED = new Set(["P", "BR", "EM", "STRONG", "S", "CODE", "PRE", "UL", "OL", "LI", "H1", "H2", "H3", "H4", "H5", "H6", "BLOCKQUOTE",

@@ -1,4 +1,4 @@
-// The page of a passage, and of a document: the pages of a PDF or the text, what stands around it, where it leads.
+// The page of a passage or a document: PDF pages or text, its context, and its neighbours in the graph.
 import { address, get } from "./api.js";
 import { attempt, count, counted, fill, h, icon, kind, loading } from "./dom.js";
 import { figures, fileName, marked, original, pageView } from "./sources.js";
@@ -41,7 +41,7 @@ async function showPassage(view, app, collection, id) {
 /** @param {HTMLElement} view @param {App} app @param {string} collection @param {string} key */
 async function showDocument(view, app, collection, key) {
   const contents = /** @type {{passages: Passage[], number: number, tables: Table[], figures?: import("./sources.js").Figure[]}} */ (await get(address(["collections", collection, "document"], { key }), app.signal));
-  const rows = contents.passages, first = /** @type {Passage} */ (rows[0]); // there is no document without one
+  const rows = contents.passages, first = /** @type {Passage} */ (rows[0]); // each document has one
   app.title(first.title || key);
   const page = h("div", {});
   let filter = "";
@@ -70,7 +70,7 @@ function head(collection, title, passage) {
     passage.source && passage.source !== title && h("p", { class: "hint" }, fileName(passage.source)));
 }
 
-/** @param {HTMLElement} into @param {string} collection @param {Passage} passage @param {number} [number] @param {[number, number]} [part] that is marked darker */
+/** @param {HTMLElement} into @param {string} collection @param {Passage} passage @param {number} [number] @param {[number, number]} [part] the part to mark darker */
 async function draw(into, collection, passage, number, part = [0, 0]) {
   fill(into, loading("The page"));
   try {
@@ -96,7 +96,7 @@ function around(edges, collection) {
     h("dd", {}, ties.filter((edge, at) => ties.findIndex((one) => (one.id || one.name) === (edge.id || edge.name)) === at).map((edge) => neighbour(edge, collection)))]).flat());
 }
 
-/** How many of some edges are not listed: `total` counts those of a type and a direction. @param {Edge[]} ties */
+/** The number of edges not listed; `total` counts those of a type and direction. @param {Edge[]} ties */
 function hidden(ties) {
   const totals = new Map(ties.map(({ type, outgoing, total }) => [`${type} ${outgoing}`, total]));
   return [...totals.values()].reduce((sum, total) => sum + total, 0) - ties.length;
@@ -110,7 +110,7 @@ function neighbour(edge, collection) {
   return h("span", {}, name);
 }
 
-/** A table that was read from a document. @param {Table} entry */
+/** A table of a document. @param {Table} entry */
 function table(entry) {
   const rows = entry.markdown.split("\n").filter((line) => line.startsWith("|")).map((line) => line.slice(1, -1).split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll("\\|", "|")));
   const [first = [], , ...others] = rows;

@@ -1,4 +1,4 @@
-// What an answer rests on, beside it: the page of a PDF or the passage, what bears out a claim darker than the rest.
+// The sources of an answer: the page of a PDF or the passage, with the sentence that supports a claim marked darker.
 import { address, get, openFile } from "./api.js";
 import { attempt, button, fill, h, icon, loading } from "./dom.js";
 
@@ -39,7 +39,7 @@ export class Sources {
     this.shown = "";
   }
 
-  /** Close it, and leave it closed; on a phone that is a step back. */
+  /** Close the pane until it is opened again; on a phone this is a step back. */
   dismiss() {
     this.dismissed = true;
     this.close();
@@ -48,7 +48,7 @@ export class Sources {
     history.back();
   }
 
-  /** Whoever opens a source by a key goes on in it; Escape leads back. @param {MouseEvent} event */
+  /** Move the focus into a source opened by keyboard; Escape returns. @param {MouseEvent} event */
   enter(event) {
     if (event.detail !== 0 || !(event.currentTarget instanceof HTMLElement)) return;
     this.from = event.currentTarget;
@@ -62,14 +62,14 @@ export class Sources {
     else this.dismiss();
   }
 
-  /** Be there before there is something to show, so that nothing moves when there is. */
+  /** Open the pane early, so that nothing moves when sources arrive. */
   wait() {
     this.have([]);
     fill(this.body, h("p", { class: "quiet" }, "Sources appear here as soon as they are found."));
     this.element.hidden = false;
   }
 
-  /** Arrows go from source to source. @param {KeyboardEvent} event */
+  /** Move between sources by arrow keys. @param {KeyboardEvent} event */
   step(event) {
     const by = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
     const tabs = [...this.list.children], at = tabs.findIndex((tab) => tab === document.activeElement);
@@ -80,7 +80,7 @@ export class Sources {
     this.show(to);
   }
 
-  /** Have these sources; the first page is fetched ahead. @param {Source[]} sources */
+  /** Set the sources, and prefetch the first page. @param {Source[]} sources */
   have(sources) {
     this.sources = sources;
     this.shown = "";
@@ -96,20 +96,20 @@ export class Sources {
     if (first && !first.gone && first.passage.page !== null) void this.page(first, first.support);
   }
 
-  /** Show what a citation names. @param {{number: number, start: number, end: number}} cite */
+  /** Show the source of a citation. @param {{number: number, start: number, end: number}} cite */
   cite(cite) {
     const place = this.sources.findIndex((source) => source.number === cite.number);
     if (place >= 0) this.show(place, [cite.start, cite.end]);
   }
 
-  /** Show a passage by its id, if it is one of them. @param {string} id */
+  /** Show a source by the id of its passage, if there is one. @param {string} id */
   passage(id) {
     const place = this.sources.findIndex((source) => source.passage.id === id);
     if (place >= 0) this.show(place);
     return place >= 0;
   }
 
-  /** @param {number} place @param {[number, number]} [support] the part of the text that is marked */
+  /** @param {number} place @param {[number, number]} [support] the part of the text to mark */
   show(place, support) {
     const source = this.sources[place];
     if (!source) return;
@@ -157,7 +157,7 @@ export class Sources {
     fill(into, pageView(page, source.passage.title, turn));
   }
 
-  /** A page, null where there is no picture of it. @param {Source} source @param {[number, number]} part @param {number} [number] */
+  /** The picture of a page, or null. @param {Source} source @param {[number, number]} part @param {number} [number] */
   page(source, part, number) {
     const to = source.passage.collection || this.collection;
     const at = address(["collections", to, "page"], { passage: source.passage.id, start: part[0], end: part[1], number });
@@ -171,11 +171,11 @@ export class Sources {
 }
 
 /**
- * A page of a document with marks on it, and the way to those beside it.
+ * A page of a document with marks, and links to the pages before and after it.
  * @param {Page} page
  * @param {string} title
  * @param {(number: number) => unknown} turn
- * @param {boolean} [seek] whether the first mark is brought into sight
+ * @param {boolean} [seek] whether to scroll to the first mark
  */
 export function pageView(page, title, turn, seek = true) {
   const picture = h("div", { class: "page-picture" },
@@ -198,7 +198,7 @@ export function pageView(page, title, turn, seek = true) {
     page.boxes.length === 0 && h("span", { class: "hint" }, "The passage is not on this page.")), figure);
 }
 
-/** The way to the file that a document was read from. @param {string} collection @param {string} key */
+/** The link to the file of a document. @param {string} collection @param {string} key */
 export const original = (collection, key) => button({ icon: "file", title: "Open the original", kind: "line",
   onclick: () => openFile(address(["collections", collection, "original"], { key })) });
 
@@ -211,7 +211,7 @@ function boxes(places, kind) {
   });
 }
 
-/** Figures with their captions; one whose picture is not kept goes without it. @param {string} collection @param {Figure[]} [items] */
+/** Figures with their captions, and with their pictures if these are stored. @param {string} collection @param {Figure[]} [items] */
 export function figures(collection, items = []) {
   if (items.length === 0) return null;
   return h("div", { class: "figures" }, items.map((one) => {
@@ -223,12 +223,12 @@ export function figures(collection, items = []) {
   }));
 }
 
-/** What a reader is told of where a document is from: not on which disk. @param {string} source */
+/** The source of a document for readers, without its folder on the server. @param {string} source */
 export function fileName(source) {
   return /^https?:/.test(source) ? source : source.split(/[\\/]/).at(-1) ?? "";
 }
 
-/** A text with one part of it marked. @param {string} text @param {[number, number]} part */
+/** A text with a part marked. @param {string} text @param {[number, number]} part */
 export function marked(text, [start, end]) {
   return h("p", { class: "text" }, text.slice(0, start), end > start && h("mark", { class: "dark" }, text.slice(start, end)), text.slice(end));
 }
@@ -238,7 +238,7 @@ export function snippet({ text, marks }) {
   return h("p", { class: "text" }, highlighted(text, marks));
 }
 
-/** A text with parts of it marked. @param {string} text @param {[number, number][]} marks */
+/** A text with parts marked. @param {string} text @param {[number, number][]} marks */
 export function highlighted(text, marks) {
   let at = 0;
   const parts = marks.flatMap(([start, end]) => {
@@ -250,7 +250,7 @@ export function highlighted(text, marks) {
 }
 
 /**
- * A trail as it is read: each passage's own sentence that names where it goes on.
+ * A trail as sentences: from each passage the sentence that names the next one.
  * @param {Hop[]} hops
  * @param {(passage: string, event: MouseEvent) => unknown} open
  */

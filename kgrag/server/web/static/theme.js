@@ -1,4 +1,4 @@
-// The theme that the visitor chose, before anything is drawn.
+// Sets the theme of the visitor before the page is drawn.
 {
   const choice = localStorage.getItem("kgrag-theme");
   if (choice) document.documentElement.dataset.theme = choice;

@@ -1,4 +1,4 @@
-// One question of a conversation: what happens while it is answered, the answer with what it cites, what can be done with it.
+// A question of a conversation: its events, the answer with its citations, and its actions.
 import { address, ApiError, events, get, post } from "./api.js";
 import { button, counted, dialog, fill, h, icon, morph, problem, say, when } from "./dom.js";
 import { safe } from "./markdown.js";
@@ -21,7 +21,7 @@ const AGAIN = [500, 1000, 2000, 4000, 8000]; // milliseconds before the connecti
 
 const LONG = 600; // characters of a question that may have to be scrolled
 
-/** A turn on the page, from its question to its end. */
+/** A turn on the page. */
 export class TurnView {
   /** @param {Shown} item @param {Place} place */
   constructor(item, place) {
@@ -40,7 +40,7 @@ export class TurnView {
     return !["waiting", "running"].includes(this.shown.turn.state);
   }
 
-  /** The question, and as what it was understood. */
+  /** The question, and its rewritten form. */
   head() {
     const { turn, mine, versions = [] } = this.shown, at = versions.indexOf(turn.id);
     const to = (/** @type {string} */ name, /** @type {string} */ label, /** @type {string | undefined} */ id) =>
@@ -54,7 +54,7 @@ export class TurnView {
       this.content, this.spoken);
   }
 
-  /** Follow what happens until it has ended; a lost connection is tried again. */
+  /** Follow the events until the end; reconnect if the connection is lost. */
   async follow() {
     for (let tried = 0; !this.over;) {
       try {
@@ -75,7 +75,7 @@ export class TurnView {
     this.place.ended(this.shown);
   }
 
-  /** Show what happens, as it happens. */
+  /** Show the events as they arrive. */
   async hear() {
     const began = Date.now(), now = h("span", { class: "now", role: "status" }, "Beginning"), clock = h("span", { class: "small", "aria-hidden": "true" }), spent = h("span", { class: "small" });
     const way = h("div", {}), lines = h("ol", {}), hits = h("div", {});
@@ -118,13 +118,13 @@ export class TurnView {
     }
   }
 
-  /** Say the words that are new. @param {boolean} whole whether the last one is written to its end */
+  /** Announce the new words. @param {boolean} whole whether the last word is complete */
   speak(whole) {
     const text = this.text.textContent ?? "", from = this.spoken.textContent?.length ?? 0, to = whole ? text.length : text.lastIndexOf(" ");
     if (to > from) this.spoken.append(h("span", {}, text.slice(from, to)));
   }
 
-  /** Show what came of it: how it ended is said above all else. */
+  /** Show the result, with its end state first. */
   draw() {
     const focused = document.activeElement, within = this.content.contains(focused), label = focused?.getAttribute("aria-label") ?? "";
     const { turn, answer, sources, steps, notes } = this.shown, end = ending(this.shown), { role, again } = ENDS[end] ?? {}, said = words(this.shown);
@@ -144,7 +144,7 @@ export class TurnView {
     (same instanceof HTMLElement ? same : this.element).focus({ preventScroll: true });
   }
 
-  /** Questions that it leads on to; under the last turn alone they are in sight. */
+  /** Follow-up questions, shown only below the last turn. */
   followUps() {
     const { mine, follow_ups } = this.shown;
     return mine && follow_ups.length > 0 && h("div", { class: "examples follow-ups", role: "group", "aria-label": "Ask next" },
@@ -160,7 +160,7 @@ export class TurnView {
       trail(this.shown.hops, (id, event) => this.open(id, event))];
   }
 
-  /** What a search found, where nobody answers. @param {unknown} [unanswered] an answer was asked for */
+  /** The hits of a search without an answer. @param {unknown} [unanswered] whether an answer was requested */
   found(unanswered) {
     const { sources, hops } = this.shown;
     if (sources.length === 0) return h("p", {}, "Nothing was found. Try other words, or another collection.");
@@ -194,7 +194,7 @@ export class TurnView {
     return mark;
   }
 
-  /** Have the pane show the sources of this turn. */
+  /** Show the sources of this turn in the pane. */
   sources() {
     if (this.place.pane.sources !== this.shown.sources) this.place.pane.have(this.shown.sources);
   }
@@ -289,7 +289,7 @@ function stepList(steps) {
 }
 
 /**
- * How a turn may end -> what is said of that above its text, "#" for the passages that were read; `open`: these are opened at once.
+ * End state of a turn -> the message above its text, "#" for the passages read; `open`: whether to open the sources at once.
  * @type {Record<string, {said?: string, open?: boolean, again?: boolean, role?: string}>}
  */
 const ENDS = {
@@ -306,7 +306,7 @@ const ENDS = {
   searched: {},
 };
 
-/** How a turn has ended, as ENDS names it. @param {Shown} shown */
+/** The end state of a turn, a key of ENDS. @param {Shown} shown */
 export function ending({ turn, answer, sources }) {
   const cited = sources.some((source) => source.number !== null), kind = turn.error?.kind;
   if (!answer?.text) return turn.state === "stopped" ? "unwritten" : turn.error ? "failed" : "searched";
@@ -315,10 +315,10 @@ export function ending({ turn, answer, sources }) {
   return answer.cut ? "length" : answer.problem ? "partial" : !answer.found ? "abstained" : !cited && sources.length ? "uncited" : "answered";
 }
 
-/** Whether the sources of a turn are opened without being asked for. @param {Shown} shown */
+/** Whether to open the sources of a turn automatically. @param {Shown} shown */
 export const opened = (shown) => shown.sources.some((source) => source.number !== null) || !shown.answer?.text || !!ENDS[ending(shown)]?.open;
 
-/** What is said of how a turn has ended. @param {Shown} shown */
+/** The message for the end state of a turn. @param {Shown} shown */
 function words(shown) {
   const { turn, answer, sources } = shown, end = ending(shown), read = sources.filter((source) => source.read).length || sources.length;
   const detail = end === "connection" || end === "unwritten" ? turn.error?.error : end === "length" || end === "partial" ? answer?.problem : "";
@@ -326,7 +326,7 @@ function words(shown) {
   return [ENDS[end]?.said?.replace("#", read === 0 ? "the documents" : read === 1 ? "the passage that was read" : `these ${read} passages`), detail].filter(Boolean).join(" ");
 }
 
-/** Passages while an answer is on its way. @param {Source[]} sources */
+/** The passages shown while an answer is made. @param {Source[]} sources */
 function brief(sources) {
   return h("ol", { class: "found" }, sources.slice(0, 5).map((source) => h("li", {}, h("span", { class: "strong" }, source.heading), snippet(source.snippet))));
 }

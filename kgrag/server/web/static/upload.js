@@ -1,18 +1,18 @@
-// Files on their way into a collection: sent in parts, one after the other, then read by jobs. That goes on while other pages are shown.
+// Uploads files to a collection in parts, which jobs then ingest. Continues while other pages are shown.
 import { ApiError, address, get, remove } from "./api.js";
 import { attempt, button, count, counted, fill, h, icon, say, size } from "./dom.js";
 import { Pace, badge, isOver, pause, progressOf } from "./jobs.js";
 
 /** @typedef {import("./app.js").App} App */
 /** @typedef {import("./jobs.js").Job} Job */
-/** A file as its document is to be called. @typedef {{file: File, name: string}} Named */
+/** A file with the name of its document. @typedef {{file: File, name: string}} Named */
 /** @typedef {"waiting" | "sending" | "sent" | "reading" | "read" | "partly" | "problem" | "stopped"} State */
 /**
- * A file with how far it is; `part`: of 1, what was sent of it; `why`: what is wrong with it.
+ * A file with its progress; `part`: the share that was sent, 0 to 1; `why`: its problem.
  * @typedef {Named & {state: State, part: number, why: string}} Item
  */
 /**
- * What a job reads, and how many documents it has read.
+ * The files of a job, and the number of documents read.
  * @typedef {{id: string, items: Item[], job: Job | null, documents: number}} Begun
  */
 
@@ -26,19 +26,19 @@ const STATES = {
   read: ["Read", "ok", "check"], partly: ["Read in part", "warn", "warn"], problem: ["Failed", "wrong", "error"],
     stopped: ["Stopped", "", "stop"],
 };
-/** The states in which a file is shown, those first that somebody wants to see. @type {State[]} */
+/** The states of files in the order of the list. @type {State[]} */
 const ORDER = ["sending", "reading", "problem", "partly", "sent", "waiting", "stopped", "read"];
 
-/** Tells "change" when another upload is there, and "read" when documents have come; the latter with the collection. */
+/** Emits "change" for a new upload, and "read" with the collection when documents were ingested. */
 export const news = new EventTarget();
 /** @type {Map<string, Upload>} */
 const uploads = new Map();
 
-/** Those that go on, and those whose end nobody has closed. */
+/** Running uploads, and finished ones that were not dismissed. */
 export const allUploads = () => [...uploads.values()];
 
 /**
- * Add files to a collection, which is made if it is not there.
+ * Upload files to a collection, which is created if necessary.
  * @param {App} app
  * @param {string} collection
  * @param {Named[]} files
@@ -54,14 +54,14 @@ export function upload(app, collection, files) {
   news.dispatchEvent(new Event("change"));
 }
 
-/** Files that were sent in this visit, by their name. @param {string} collection @param {string} name */
+/** A file uploaded in this visit, by its name. @param {string} collection @param {string} name */
 export const sentBefore = (collection, name) => uploads.get(collection)?.items.find((item) => item.name === name);
 
 addEventListener("beforeunload", (event) => {
   if (allUploads().some((upload) => upload.sending)) event.preventDefault();
 });
 
-/** Have the link to the Library tell that files are coming, on every page. */
+/** Show running uploads on the link to the Library, on every page. */
 function showBusy() {
   const open = allUploads().filter((upload) => !upload.over), link = document.querySelector('#side a.page[href^="/library"]');
   const left = open.reduce((sum, { number }) => sum + number.waiting + number.sending + number.sent + number.reading, 0);
@@ -91,7 +91,7 @@ class Upload extends EventTarget {
     this.timer = 0;
   }
 
-  /** Whether nothing is left to do. */
+  /** Whether all is done. */
   get over() {
     return !this.sending && this.open.length === 0;
   }
@@ -107,7 +107,7 @@ class Upload extends EventTarget {
     this.changed();
   }
 
-  /** Send again what failed or was stopped. */
+  /** Send failed and stopped files again. */
   again() {
     const { upload_bytes } = this.app.start;
     this.add(this.items.filter((item) => item.state === "stopped" || (item.state === "problem" && item.file.size <= upload_bytes)));
@@ -121,7 +121,7 @@ class Upload extends EventTarget {
     item.why = why;
   }
 
-  /** Tell it, but not too often. */
+  /** Emit a change, but not too often. */
   changed() {
     this.timer ||= setTimeout(() => { this.timer = 0; this.dispatchEvent(new Event("change")); showBusy(); }, OFTEN);
   }
@@ -136,7 +136,7 @@ class Upload extends EventTarget {
     this.changed();
   }
 
-  /** The files that go together, by the limits of the server. */
+  /** The files of the next request, by the limits of the server. */
   next() {
     const { upload_files, upload_bytes } = this.app.start;
     /** @type {Item[]} */
@@ -156,7 +156,7 @@ class Upload extends EventTarget {
   }
 
   /**
-   * Send a part; one that is refused is halved until what is to blame stands alone.
+   * Send a part; a refused part is halved until the refused file is found.
    * @param {Item[]} part
    * @param {number} tries
    * @returns {Promise<void>}
@@ -194,7 +194,7 @@ class Upload extends EventTarget {
   }
 
   /**
-   * So much of a part is sent: which files that is.
+   * Update the files of a part by the share that was sent.
    * @param {Item[]} part
    * @param {number} share of 1
    * @param {number} before bytes before it
@@ -216,7 +216,7 @@ class Upload extends EventTarget {
     this.changed();
   }
 
-  /** Follow the jobs, which the server does one after the other. */
+  /** Follow the jobs, which the server runs one after another. */
   async follow() {
     this.following = true;
     for (let first = this.open[0]; first; first = this.open[0]) {
@@ -252,7 +252,7 @@ class Upload extends EventTarget {
     if (job.state === "running") for (const item of batch.items) if (item.state === "sent") this.set(item, "reading");
   }
 
-  /** What came of each file of a job. @param {Begun} begun @param {Job} job */
+  /** Set the state of each file of a job. @param {Begun} begun @param {Job} job */
   async ended({ items }, job) {
     const problems = /** @type {{place: string, message: string, lasting: boolean}[]} */ (job.result["problems"] ?? []);
     const others = await sentByOthers(this.collection, job);
@@ -276,7 +276,7 @@ class Upload extends EventTarget {
     news.dispatchEvent(new CustomEvent("read", { detail: { collection: this.collection, fresh } }));
   }
 
-  /** Send and read no more. */
+  /** Stop sending, and cancel the jobs. */
   async cancel() {
     this.cancelling.abort();
     for (const item of this.items) if (item.state === "waiting") this.set(item, "stopped");
@@ -291,7 +291,7 @@ class Upload extends EventTarget {
 }
 
 /**
- * Have a part arrive; what the server begins with it. An XMLHttpRequest tells how much is sent, which fetch does not.
+ * Send a part, and return the job. Uses XMLHttpRequest, since fetch reports no progress of uploads.
  * @param {string} collection
  * @param {Item[]} part
  * @param {AbortSignal} signal
@@ -322,7 +322,7 @@ function sent(collection, part, signal, progress) {
   });
 }
 
-/** Names of files that other jobs read while a job did. @param {string} collection @param {Job} job @returns {Promise<Set<string>>} */
+/** Names of files that other jobs read at the same time. @param {string} collection @param {Job} job @returns {Promise<Set<string>>} */
 async function sentByOthers(collection, job) {
   const { jobs } = /** @type {{jobs: Job[]}} */ (await get(address(["jobs"], { collection, limit: 20 })));
   const others = jobs.filter((one) => one.id !== job.id && one.created < job.ended && (!one.ended || one.ended > job.created));
@@ -335,7 +335,7 @@ async function heldNames(collection) {
   return new Set(stored.map((/** @type {{name: string}} */ one) => one.name));
 }
 
-/** The file that a place is in: "a.csv", "a.csv:12", "a.mbox#3". @param {Item[]} items @param {string} place */
+/** The file of a place: "a.csv", "a.csv:12", "a.mbox#3". @param {Item[]} items @param {string} place */
 function itemAt(items, place) {
   const near = items.filter(({ name }) => place === name || (place.startsWith(name) && /[:#, (]/.test(place[name.length] ?? "")));
   return near.sort((one, other) => other.name.length - one.name.length)[0];
@@ -344,7 +344,7 @@ function itemAt(items, place) {
 // ----- choosing files
 
 /**
- * Files of the visitor's choice; [] for none.
+ * Let the visitor choose files; [] for none.
  * @param {{folder?: boolean, one?: boolean, accept?: string}} [options]
  * @returns {Promise<Named[]>}
  */
@@ -358,7 +358,7 @@ export function picked(options = {}) {
   });
 }
 
-/** What was dropped, folders with all that is in them. @param {DataTransfer} data @returns {Promise<Named[]>} */
+/** The dropped files, with the content of folders. @param {DataTransfer} data @returns {Promise<Named[]>} */
 export async function dropped(data) {
   const entries = [...data.items].map((item) => item.webkitGetAsEntry()), plain = [...data.files]; // both now: later they are empty
   /** @type {Named[]} */
@@ -382,14 +382,14 @@ export async function dropped(data) {
   return visible(items.length > 0 ? files : plain.map((file) => ({ file, name: file.name })));
 }
 
-/** Without what systems put into folders, such as .DS_Store. @param {Named[]} files */
+/** Omit files that systems put into folders, such as .DS_Store. @param {Named[]} files */
 function visible(files) {
   return files.filter(({ name }) => !name.split("/").some((part) => part.startsWith(".") || part === "Thumbs.db"
     || part === "desktop.ini"));
 }
 
 /**
- * A place to drop files on, with buttons for those who choose them.
+ * A drop zone for files, with buttons to choose them.
  * @param {(files: Named[]) => void} add
  * @param {...Node} more below it
  */
@@ -406,7 +406,7 @@ export function dropZone(add, ...more) {
 }
 
 /**
- * Let files be dropped on something; `shown` has the class "over" meanwhile.
+ * Accept dropped files; `highlight` has the class "over" meanwhile.
  * @param {HTMLElement | Document} target
  * @param {Element} highlight
  * @param {(files: Named[]) => void} add
@@ -432,9 +432,9 @@ export function acceptDrops(target, highlight, add, signal) {
   });
 }
 
-// ----- how it is shown
+// ----- the panels
 
-/** The uploads that there are, until the page is left; with each file, or in short. @param {App} app @param {boolean} each */
+/** The current uploads, until the page is left; with all files, or in short. @param {App} app @param {boolean} each */
 export function uploadPanels(app, each) {
   const box = h("div", { class: "col" });
   /** @type {Map<Upload, UploadPanel>} */
@@ -526,14 +526,14 @@ class UploadPanel {
   }
 }
 
-/** How far the reading is: documents first, then what ties them. @param {Job} job @param {Pace} pace @param {number} files */
+/** The progress of a job: documents first, then their links. @param {Job} job @param {Pace} pace @param {number} files */
 function readingWords(job, pace, files) {
   if (job.stage.startsWith("seconds for ")) return [progressOf(job, pace)]; // one file takes long
   if (job.stage !== "documents") return [job.stage ? `linking them: ${progressOf(job, pace)}` : ""];
   return [pace.rate >= 1 ? `${count(Math.round(pace.rate))} a second` : "", pace.left(files - job.done)];
 }
 
-/** A problem as a sentence: "is damaged" is said of a file. @param {string} message */
+/** A problem as a sentence: "It is damaged." @param {string} message */
 export const sentence = (message) => /^[a-z]/.test(message) ? `It ${message.replace(/\.?$/, ".")}` : message;
 
 /** @param {Upload} its */
@@ -552,7 +552,7 @@ function fileRow(item) {
       item.why && h("p", { class: "small" }, item.why));
 }
 
-/** A bar with its name, and how far it is in words. @param {string} title */
+/** A progress bar with its name, and its progress in words. @param {string} title */
 function bar(title) {
   const meter = h("progress", { max: 1, value: 0, "aria-label": title }), text = h("span", { class: "hint" });
   return {
