@@ -193,7 +193,7 @@ def _begin(work: Callable[[Any], Any]) -> None:
     _WORK = work
     gc.disable()  # its visits of the rows take a third of the time
     gc.freeze()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever made us says when to stop
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process decides when to stop
     end_with_parent()
 
 
@@ -320,7 +320,7 @@ class _Actors:
         self._ray = ray
         self._kind = ray.remote(Worker).options(num_cpus=1, num_gpus=gpus, max_restarts=0)
         self._parcel = ray.put(parcel)
-        self._under_way: dict[Any, tuple[Any, _Entry | None]] = {}  # None: it is asked whether it has begun
+        self._under_way: dict[Any, tuple[Any, _Entry | None]] = {}  # None: a check whether the worker has started
         self._alive: set[Any] = set()
         self._failed = 0
         for _ in range(number):

@@ -194,7 +194,7 @@ def choose_collection(kg: "KnowledgeGraph", name: str | None) -> str:
 
 
 def choose_collections(kg: "KnowledgeGraph", names: str | None, *, save: bool) -> "Collection | Federation":
-    """Return the collection, or several with commas between as one; of these no run can be saved (`save`)."""
+    """Return the collection, or several comma-separated ones as one, whose runs cannot be saved (`save`)."""
     from kgrag.client.collection import Collection
 
     selection = kg.select(choose_collection(kg, names))

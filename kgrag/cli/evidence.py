@@ -202,7 +202,7 @@ class LiveTrace:
             self._live.stop()
 
     def __call__(self, event: Event) -> None:
-        """Take in an event."""
+        """Record an event, and update the display."""
         with self._lock:
             if isinstance(event, Called):
                 self._usage += event.usage

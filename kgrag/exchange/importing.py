@@ -213,7 +213,7 @@ class Import:
                 tx.run("write/nodes", rows=rows)
             elif tx.run("write/import_edges", rows=rows, collection=self._name)[0]["number"] != len(items):
                 raise InputError(
-                    f"{place}: one of the {len(items):,} edges up to here has an end that is not there.",
+                    f"{place}: one of the {len(items):,} edges up to here lacks an end.",
                     f"Export it again; give this import up with `kgrag delete --collection {self._name} --yes`.",
                 )
 

@@ -237,7 +237,7 @@ class Conversations:
         except sqlite3.Error as error:
             if "full" in str(error):
                 raise FullError(
-                    "The disk of the server is full.", "Whoever runs the server makes room there."
+                    "The disk of the server is full.", "The operator of the server can free space there."
                 ) from error
             raise ConfigurationError(
                 f"The file of conversations, {self._path}, cannot be used: {error}.", "Mend or remove it."

@@ -103,7 +103,7 @@ def error_for_caller(error: Exception) -> KgragError:
     if isinstance(error, KgragError):
         return error
     if isinstance(error, OSError) and error.errno in _NO_ROOM:
-        return errors.FullError("The disk of the server is full.", "Whoever runs the server makes room there.")
+        return errors.FullError("The disk of the server is full.", "The operator of the server can free space there.")
     logger.error("unexpected %s", type(error).__name__, exc_info=error)
     return _UNEXPECTED
 

@@ -53,7 +53,7 @@ class Access:
         if not self.may(role):
             raise AccessError(
                 f"The key {self.name!r} may not do this: its role is {self.role}, and this takes {role}.",
-                "Whoever runs the server makes other keys with `kgrag keys add`.",
+                "The operator of the server creates other keys with `kgrag keys add`.",
             )
         if collection is not None and not self.sees(collection):
             raise hidden(collection, self.collections)
@@ -63,7 +63,7 @@ class Access:
         if self.collections:
             raise AccessError(
                 f"The key {self.name!r} may not do this: it is one of some collections, and this reads all.",
-                "Whoever runs the server makes keys of all collections with `kgrag keys add` without --collection.",
+                "The operator of the server creates keys of all collections with `kgrag keys add` without --collection.",
             )
 
 

@@ -69,7 +69,7 @@ class ChatMessage(BaseModel):
     content: Annotated[str | Annotated[list[Part], Field(max_length=1000)] | None, Field(description="its text")] = None
 
     def turn(self, *, last: bool) -> Turn:
-        """Return the message in the form of models; only in earlier messages, pictures and files are ignored.
+        """Return the message for a model; pictures and files of earlier messages are ignored.
 
         Raises InputError if the last one has more than text.
         """

@@ -67,7 +67,7 @@ def test_a_collection_is_kept_in_step_with_its_folder(kg: KnowledgeGraph, collec
         folder.rename(tmp_path / "away")
         client.post(f"/api/v1/collections/{collection_name}/jobs", json={"kind": "watched"})
         gone = _wait(client, collection_name, lambda its: bool(its["error"]))
-        assert not gone["present"] and gone["error"].startswith("The watched folder is not there.")
+        assert not gone["present"] and gone["error"].startswith("The watched folder is missing.")
         assert {its.key for its in kg[collection_name].documents()} == held
 
 

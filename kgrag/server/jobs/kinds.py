@@ -151,7 +151,7 @@ def _read_watched(work: Work, options: Options) -> JobOutcome:
     """Update the documents from the watched folder of the settings, and delete those whose files are missing."""
     folder = Path(os.path.realpath(work.kg.settings.serve.watch[work.name]))
     if not folder.is_dir():
-        raise InputError("The watched folder is not there.", "Whoever runs the server can mount or make it.")
+        raise InputError("The watched folder is missing.", "The operator of the server can mount or create it.")
     report = work.kg[work.name].ingest(
         folder, root=folder, names=_Names(folder), prune=True, settle=_SETTLE, progress=work.progress
     )

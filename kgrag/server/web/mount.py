@@ -42,7 +42,7 @@ $problem
 <input id="key" name="key" type="password" autocomplete="current-password" required autofocus>
 <input name="next" type="hidden" value="$next">
 <button class="button main">Log in</button>
-<p>Whoever runs this server makes keys with <code>kgrag keys add</code>.</p>
+<p>The operator of this server creates keys with <code>kgrag keys add</code>.</p>
 </form>
 </main>
 </body>

@@ -30,7 +30,7 @@ export class TurnView {
     this.content = h("div", { class: "col" });
     this.text = h("div", { class: "answer" });
     this.doing = h("div", { class: "doing" });
-    this.spoken = h("div", { class: "unseen", role: "log" }); // what is written, for whoever hears it: each word once
+    this.spoken = h("div", { class: "unseen", role: "log" }); // the new words for screen readers, each once
     this.element = h("article", { class: "turn", id: `turn-${item.turn.id}`, tabindex: -1, "aria-label": item.turn.question });
     this.head();
     if (this.over) this.draw();
