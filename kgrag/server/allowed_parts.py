@@ -79,7 +79,7 @@ def _check(expression: Expression, options: type[Options]) -> None:
         if any(text not in words for text in _texts(value)):
             raise RefusedError(
                 f"The option {name!r} of {expression.name} cannot be set here.",
-                "Numbers, true, false and the fixed words of an option can; only the operator of the server sets texts.",
+                "Numbers, true, false and fixed words can; only the operator of the server sets texts.",
             )
 
 

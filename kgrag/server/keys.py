@@ -63,7 +63,7 @@ class Access:
         if self.collections:
             raise AccessError(
                 f"The key {self.name!r} may not do this: it is one of some collections, and this reads all.",
-                "The operator of the server creates keys of all collections with `kgrag keys add` without --collection.",
+                "The operator creates keys of all collections with `kgrag keys add` without --collection.",
             )
 
 
