@@ -152,7 +152,7 @@ def test_a_message(tmp_path: Path, kind: bytes, body: bytes) -> None:
         "attachments": ["plan.pdf"],
     }
     (tmp_path / "b.eml").write_text("Just a text.")
-    assert "no e-mail" in problem(tmp_path / "b.eml")
+    assert "not an e-mail" in problem(tmp_path / "b.eml")
 
 
 def test_a_mailbox(tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ def test_a_mailbox(tmp_path: Path) -> None:
     first, wrong, last = load(path)
     assert isinstance(first, Document) and isinstance(wrong, Problem) and isinstance(last, Document)
     assert (first.key, first.text) == (f"{path}#1", "She lay at Oslo.\n\nFrom there she left.")
-    assert (wrong.place, "no e-mail" in wrong.message) == (f"{path}#2", True)
+    assert (wrong.place, "not an e-mail" in wrong.message) == (f"{path}#2", True)
     assert (last.key, last.title, last.source) == (f"{path}#two@example.org", "Re: The Gjøa", f"{path}#3")
     path.write_text("no mail")
     assert "no mailbox" in problem(path)
