@@ -285,7 +285,7 @@ def test_names_are_forgiving_and_say_what_is_near() -> None:
     with pytest.raises(NotFoundError, match="'connection'"):
         find_query("conection")
     with pytest.raises(NotFoundError, match="'pagerank'"):
-        find_query("random walker")
+        find_query("random walk")
 
 
 def test_what_does_not_fit_a_query_is_refused(kg: KnowledgeGraph, analysed: str) -> None:
