@@ -254,7 +254,7 @@ def sentence_transformer(name: str) -> Any:
 
 
 class OpenAIEmbedder:
-    """An embedding model of an OpenAI-compatible server: that of the settings, or of OPENAI_BASE_URL."""
+    """An embedding model of an OpenAI-compatible server, named by the settings or OPENAI_BASE_URL."""
 
     def __init__(self, name: str, settings: EmbeddingSettings | None = None) -> None:
         """Embed a word to learn the dimension. Raises ConfigurationError if that fails."""

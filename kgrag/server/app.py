@@ -143,7 +143,7 @@ def run_server(config: uvicorn.Config, listening: socket.socket, ready: Callable
 
 
 def check_locked(keys: Keys, options: ServeOptions) -> bool:
-    """Return whether there are no keys. Raises ConfigurationError if there are none and the address is not loopback."""
+    """Return whether the server has no keys. Raises ConfigurationError if it has none beyond loopback."""
     unlocked = not len(keys)
     if unlocked and options.host not in LOOPBACK:
         raise ConfigurationError(

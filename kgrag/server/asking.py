@@ -85,7 +85,7 @@ class Asking:
         return self.conversations.change(turn.id, state="stopped", error=_LOST)
 
     def stop(self, id: str) -> None:
-        """Cancel a turn at its next step. Has no effect on one that has ended."""
+        """Cancel a turn at its next step; a finished turn stays as it is."""
         live = self._live.get(id)
         if live is not None and live.task is not None:
             live.task.cancel()

@@ -20,7 +20,7 @@ KeyName = Annotated[str, Path(min_length=1, max_length=64, description="name of 
 
 
 class KeyRequest(RequestForm):
-    """A key to create. `collections`: those that it may see; empty for all."""
+    """A key to create. `collections`: the visible ones; empty for all."""
 
     name: Annotated[str, Field(min_length=1, max_length=64)]
     role: Role
