@@ -1,6 +1,6 @@
 // title: Entity: a walk of three hops
-// Breadth-first search: the passages that mention an entity or have it as their title, then those that share the rarest
-// names with these, and once more; no passage twice. Skips names that more than $cap passages mention.
+// Breadth-first search of three hops. The first hop finds the passages that mention an entity or have it as their title.
+// Each further hop finds new passages that share rare names with the last ones. Skips names in more than $cap passages.
 // mode: read
 // $collection: STRING = 'default' - name of the collection
 // $entity: STRING = 'Roald Amundsen' - name of the entity

@@ -142,7 +142,7 @@ class SentenceTransformerEmbedder(_Named):
         return checked_vectors(self.name, texts, self.encode(texts))
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Return the vectors of the model, not normalised."""
+        """Return the vectors of the model without scaling."""
         if not texts:
             return np.empty((0, self.dimension), np.float32)
         with self._lock:  # one model, many threads: torch would fight over the cores

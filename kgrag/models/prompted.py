@@ -63,8 +63,8 @@ def spoken(text: str) -> str:
 def json_in(text: str) -> Iterator[Any]:
     """Yield the objects and lists of JSON in a reply, the likeliest first; keys are in lower case.
 
-    Reads JSON in a fence or between words, with single quotes, comments and trailing commas, and the complete part of
-    JSON that was cut off. Raises ValueError if there is none.
+    Reads JSON in a fence or between words, with single quotes, comments and trailing commas. Of truncated JSON it reads
+    the complete part. Raises ValueError for a reply without JSON.
     """
     reply = plain(text)
     if not reply:

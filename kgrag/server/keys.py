@@ -33,7 +33,7 @@ _LONGEST = 64  # characters of a name
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """The rights of a caller. `collections`: those that it may see, empty for all; `key`: the hash of its token."""
+    """The rights of a caller. `collections`: the visible ones, empty for all; `key`: the hash of its token."""
 
     name: str
     role: Role

@@ -253,7 +253,7 @@ class _Server(MCPServer[Any]):
 
 @contextmanager
 def _logging_kept() -> Iterator[None]:
-    """Keep the handlers of the root logger: MCPServer would add one that logs everything twice."""
+    """Give the root logger a null handler in the block, so that MCPServer adds none that duplicates all lines."""
     root, none = logging.getLogger(), logging.NullHandler()
     root.addHandler(none)
     try:

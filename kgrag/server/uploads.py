@@ -138,7 +138,7 @@ class Uploads:
 
 
 def checked_name(name: str) -> str:
-    """Return a name as stored: a relative path with "/". Raises InputError for one that leaves the folder."""
+    """Return the stored form of a name, a relative path with "/". Raises InputError for a path outside the folder."""
     cleaned = clean(name).replace("\\", "/")
     parts = cleaned.split("/")
     if (

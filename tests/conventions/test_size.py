@@ -7,7 +7,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PRODUCT = ("kgrag", "loaders", "cypher")
 LIMITS = {
-    "lines of product": (PRODUCT, (".py", ".cypher"), 82_965),
+    "lines of product": (PRODUCT, (".py", ".cypher"), 82_939),
     "lines of tests": (("tests",), (".py",), 56_965),
     "lines of JavaScript and CSS": (("kgrag/server/web",), (".js", ".css"), 5_620),
 }

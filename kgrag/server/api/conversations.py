@@ -102,7 +102,7 @@ _SPENT: Any = create_model("Spent", name=str, questions=int, tokens=int, cost=fl
 class TurnRequest(RequestForm):
     """A question to collections: `system` answers it, or `retriever` searches for it; both have defaults.
 
-    `conversation`: the one that it continues. `instead`: a turn of it; the question becomes a version of that turn.
+    `conversation`: the conversation to continue. `instead`: a turn of which the question becomes another version.
     """
 
     collections: CollectionNames

@@ -135,7 +135,7 @@ async def delete_documents(
     caller: Called,
     collection: Named,
     key: Annotated[list[Key], Query(min_length=1, max_length=100)],
-    seconds: Annotated[int, Query(ge=0, le=3600, description="until the job starts, and may be cancelled")] = 0,
+    seconds: Annotated[int, Query(ge=0, le=3600, description="delay, in which the job can be cancelled")] = 0,
 ) -> Reply:
     """Start a job that deletes documents with their uploads (role write)."""
     return await caller.work(lambda: submitted(caller, collection, "delete", {"documents": key}, seconds))

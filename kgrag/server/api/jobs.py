@@ -180,7 +180,7 @@ async def watched(caller: Called, collection: Named) -> Reply:
 
 
 def submitted(caller: Caller, collection: str, kind: str, parameters: Mapping[str, Any], seconds: int = 0) -> Reply:
-    """Submit a job of the caller that starts after `wait` seconds. Raises as `Caller.collection` and `Jobs.submit`."""
+    """Submit a job of the caller that starts after `seconds`. Raises as `Caller.collection` and `Jobs.submit` do."""
     whole = kind == "delete" and parameters.get("documents") is None
     caller.collection(collection, "admin" if whole else "write", new=kind in ("ingest", "watched"))
     return Reply(to_json(caller.serving.jobs.submit(kind, collection, parameters, caller.access.name, seconds)), 202)

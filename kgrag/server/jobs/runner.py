@@ -117,7 +117,7 @@ class Jobs(AbstractContextManager["Jobs"]):
     def submit(
         self, kind: str, collection: str, parameters: Mapping[str, Any] | None = None, owner: str = "", seconds: int = 0
     ) -> Job:
-        """Submit a job that starts after `wait` seconds. Raises as `work.checked_options` does."""
+        """Submit a job that starts after `seconds`. Raises as `work.checked_options` does."""
         options = work.checked_options(self.kg, self.uploads, kind, collection, dict(parameters or {}))
         schema.ensure_schema(self.kg.graph)
         job = kept.add_job(self.kg.graph, kind, collection, options.model_dump(mode="json"), owner, seconds)

@@ -145,7 +145,7 @@ export class GraphView {
   }
 
   /**
-   * Add a node under its id; a node that a trail knows only by name is identified with that of the graph.
+   * Add a node under its id. Entities with equal captions become one node, since trails know only their names.
    * @param {DrawnNode} node
    */
   #join(node) {
